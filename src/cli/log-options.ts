@@ -23,6 +23,7 @@ export const logOptions = {
     describe: "read the files as FORMAT [default: told from their first bytes]",
   },
   "time-column": column("times (for JSON, a path such as request.time)"),
+  "date-column": column("dates, if times of day stand in another column,"),
   "user-column": column("users' names or addresses"),
   "token-column": column("tokens, shown as fingerprints alone,"),
   "address-column": column("addresses, for rows without a user,"),

@@ -1,9 +1,9 @@
 // Words of `--dry-run` on logs: each log's format, each column's role and why, and the first rows as read.
 
 import { Callers } from "../logs/callers.ts";
-import type { ColumnUse } from "../logs/column-guesses.ts";
+import { type ColumnUse, timesOf } from "../logs/column-guesses.ts";
 import { spanOf } from "../logs/field-values.ts";
-import { isUnordered } from "../logs/instant.ts";
+import { isSerial, isUnordered } from "../logs/instant.ts";
 import type { LogFile } from "../logs/read-file.ts";
 import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../logs/rows.ts";
 import { bareToken, looksSecret, withoutSecrets } from "../logs/secrets.ts";
@@ -93,10 +93,11 @@ function understoodFile({ name, sample, mapping }: LogFile): UnderstoodFile {
   const { uses, timeIs, dates, clockMs, durationUnit, organization } = mapping;
   const has = (role: string): boolean => uses.some((use) => use.role === role);
   const left = sample.columns.filter((_, index) => !uses.some((use) => use.index === index));
-  const times = sample.columns[uses.find(({ role }) => role === "time")?.index ?? -1]?.values ?? [];
+  const times = timesOf(sample, uses);
   const durations = sample.columns[uses.find(({ role }) => role === "duration")?.index ?? -1]?.values ?? [];
   const notes = [
-    times.some((time) => zoneless.test(time ?? ""))
+    times.some((time) => isSerial(time ?? "")) ? "times are a spreadsheet's numbers of days since 1900" : "",
+    times.some((time) => zoneless.test(time ?? "") || isSerial(time ?? ""))
       ? "times name no zone: UTC is meant, unless --zone says otherwise"
       : "",
     times.some((time) => isUnordered(time ?? ""))

@@ -16,6 +16,7 @@ export const roles = [
   "scope",
   "select",
   "selectToo",
+  "date",
 ] as const;
 export type ColumnRole = (typeof roles)[number];
 
@@ -35,7 +36,9 @@ export const [
   /** These two tell which lines are rows at all. */
   SELECT,
   SELECT_TOO,
-] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
+  /** Day, if the time's column has the hour alone. */
+  DATE,
+] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] as const;
 /** Role of a column that is not used. */
 export const NO_ROLE = 255;
 

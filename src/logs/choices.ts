@@ -23,6 +23,8 @@ export const defaultUnread = "1%";
 export interface LogOptions {
   readonly format?: LogFormat | undefined;
   readonly timeColumn?: string | undefined;
+  /** Column of dates, if the column of times has times of day alone. */
+  readonly dateColumn?: string | undefined;
   readonly userColumn?: string | undefined;
   /** Column of tokens; its values become fingerprints. */
   readonly tokenColumn?: string | undefined;

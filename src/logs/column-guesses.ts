@@ -4,12 +4,15 @@ import { isAddress } from "./access-log.ts";
 import type { ColumnRole } from "./cells.ts";
 import type { DurationUnit } from "./choices.ts";
 import { spanOf } from "./field-values.ts";
-import { isTime } from "./instant.ts";
+import { isSerial, isTime } from "./instant.ts";
 import { looksSecret } from "./secrets.ts";
-import type { SampledColumn } from "./sniff.ts";
+import type { LogSample, SampledColumn } from "./sniff.ts";
 
 /** Roles that an option may give to a column. */
 export type NamedRole = Exclude<ColumnRole, "select" | "selectToo">;
+
+/** Roles that are guessed by themselves; a date is only looked for beside a time of day. */
+export type GuessedRole = Exclude<NamedRole, "date">;
 
 /** A column with the role that it was given. */
 export interface ColumnUse {
@@ -42,13 +45,13 @@ const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.tes
 const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid apikeyid");
 
 /** Guesses, in the order in which roles choose their columns. */
-export const guesses: Readonly<Record<NamedRole, Guess>> = {
+export const guesses: Readonly<Record<GuessedRole, Guess>> = {
   time: {
     names:
       words(`startutc time timestamp ts timelocal timeiso8601 msec datetime date at sent startedat starttime start begin
       requestedat createdat acceptdate eventtime received endtime end t starteddatetime edgestarttimestamp
       edgeendtimestamp`),
-    fits: (value) => isTime(value) || isNumber(value),
+    fits: (value) => isTime(value) || isSerial(value) || isNumber(value),
     byValue: isTime,
   },
   scope: { names: ["scope"], fits: (value) => /^(?:rest|graphql)$/i.test(value) },
@@ -128,8 +131,20 @@ export const unitless = (name: string): string =>
   suffixes.reduce((rest, [suffix]) => (rest === name ? name.replace(suffix, "") : rest), name);
 
 /** Returns the values of a column that are neither missing nor empty nor `-`. */
-export const valuesOf = (column: SampledColumn): string[] =>
-  column.values.filter((value): value is string => value !== undefined && value !== "" && value !== "-");
+export const valuesOf = ({ values }: Pick<SampledColumn, "values">): string[] =>
+  values.filter((value): value is string => value !== undefined && value !== "" && value !== "-");
+
+/** Returns the times of the first rows, of date and time of day if they stand in two columns. */
+export function timesOf(
+  { columns }: Pick<LogSample, "columns">,
+  uses: readonly ColumnUse[],
+): (string | undefined)[] {
+  const valuesAs = (role: NamedRole): SampledColumn["values"] =>
+    columns[uses.find((use) => use.role === role)?.index ?? -1]?.values ?? [];
+  const dates = valuesAs("date");
+  const times = valuesAs("time");
+  return dates.length === 0 ? [...times] : times.map((time, row) => `${dates[row] ?? ""} ${time ?? ""}`);
+}
 
 /** Returns the share of a column's values that pass a test; 1 if it has none. */
 export function shareOf(column: SampledColumn, test: (value: string) => boolean): number {

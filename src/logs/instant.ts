@@ -10,10 +10,12 @@ const [zero, dot, comma, dash, slash, colon, plus, space] = [
 /** First byte of U+202F, the narrow space that JavaScript and Excel put before AM and PM. */
 const narrowSpace = 0xe2;
 const dayMs = 86_400_000;
+/** Greatest length of a date and a time of day that are joined, bytes. */
+const joinedMost = 64;
 
 /** The forms of time that are read, in words. */
 export const timeForms =
-  "a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), a spreadsheet's (20/11/2026 08:00:03, 11/20/2026 8:00:03 AM), or s, ms, µs or ns since 1970";
+  "a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), a spreadsheet's (20/11/2026 08:00:03, 11/20/2026 8:00:03 AM, 46346.33337), or s, ms, µs or ns since 1970";
 
 /** Returns the number of exactly `count` digits at `at`. @returns -1 if one of them is no digit */
 function digits(view: DataView, at: number, count: number): number {
@@ -48,6 +50,8 @@ export class InstantReader {
   /** Minutes east of Greenwich of times without a zone. */
   readonly #zoneMinutes: number;
   readonly #order: DateOrder;
+  readonly #joined = new Uint8Array(joinedMost + 1);
+  readonly #joinedView = new DataView(this.#joined.buffer);
   #date = -1;
   #dateMs = 0;
   /** Place that `#fraction` and `#zone` have come to. */
@@ -90,7 +94,28 @@ export class InstantReader {
         if (!Number.isNaN(ms)) return ms;
       }
     }
-    return sinceEpoch(view, from, to);
+    return sinceEpoch(view, from, to, this.#zoneMinutes);
+  }
+
+  /**
+   * Reads date and time of day from two fields.
+   * @returns as `read` does
+   */
+  readJoined(
+    view: DataView,
+    date: readonly [from: number, to: number],
+    clock: readonly [number, number],
+  ): number {
+    const bytes = this.#joined;
+    const dateLength = date[1] - date[0];
+    const length = dateLength + 1 + clock[1] - clock[0];
+    if (length > joinedMost) return Number.NaN;
+    const copy = ([from, to]: readonly [number, number], at: number): void =>
+      bytes.set(new Uint8Array(view.buffer, view.byteOffset + from, to - from), at);
+    copy(date, 0);
+    bytes[dateLength] = space;
+    copy(clock, dateLength + 1);
+    return this.read(this.#joinedView, 0, length);
   }
 
   /** Reads `2026-01-02T03:04:05.678+01:00`, also with `/` for `-`, a space for `T`, `,` for `.`, and without seconds. */
@@ -263,11 +288,17 @@ function thirteenDigits(view: DataView, at: number): number {
   return (high * 10_000 + middle) * 100_000 + (low * 10 + last);
 }
 
+/** First and last day that is read as a spreadsheet's, counted from 1899-12-30: 2000-01-01 and 2099-12-31. */
+const [serialLeast, serialMost] = [36_526, 73_050] as const;
+/** The day 1970-01-01 in a spreadsheet. */
+const serialOf1970 = 25_569;
+
 /**
- * Reads a number, whole or with a fraction. Up to 11 digits before the point are seconds: as ms they would be 1973 at
+ * Reads a number, whole or with a fraction. Five digits from 36526 to 73050 are a spreadsheet's days, `46346.33337`, to the
+ * second, as nearest to its five decimals, or to the ms if there are more. Up to 11 digits before the point are seconds: as ms they would be 1973 at
  * the latest, before any API's log. Up to 14 digits are milliseconds, up to 17 microseconds, up to 19 nanoseconds.
  */
-function sinceEpoch(view: DataView, from: number, to: number): number {
+function sinceEpoch(view: DataView, from: number, to: number, zoneMinutes: number): number {
   let at = from;
   // Only the digits that milliseconds have are kept: 13 for each unit, exact in a double.
   let value = 0;
@@ -279,15 +310,25 @@ function sinceEpoch(view: DataView, from: number, to: number): number {
   }
   const count = at - from;
   if (count === 0 || count > 19) return Number.NaN;
+  const decimals = at + 1;
+  let share = 0;
   if (at < to) {
-    if (view.getUint8(at) !== dot || at + 1 === to) return Number.NaN;
+    const mark = view.getUint8(at);
+    if ((mark !== dot && mark !== comma) || decimals === to) return Number.NaN;
     let unit = 100;
     for (at += 1; at < to; at++) {
       const digit = view.getUint8(at) - zero;
       if (digit < 0 || digit > 9) return Number.NaN;
       fraction += digit * unit;
       unit = unit === 100 ? 10 : unit === 10 ? 1 : 0;
+      if (at - decimals < 15) share = share * 10 + digit;
     }
+  }
+  if (count === 5 && value >= serialLeast && value <= serialMost) {
+    const places = Math.max(0, Math.min(15, to - decimals));
+    const days = value - serialOf1970 + share / 10 ** places;
+    const step = places <= 5 ? 1000 : 1;
+    return Math.round((days * dayMs) / step) * step - zoneMinutes * 60_000;
   }
   if (count <= 11) return value * 1000 + fraction;
   if (count <= 14) return value;
@@ -307,13 +348,29 @@ export function instantOf(text: string, order: DateOrder): number {
   return readers[order].read(new DataView(bytes.buffer), 0, written);
 }
 
-/** Tells whether a text is a time from 2000 to 2099, as a log may hold, its day first or not. */
-export const isTime = (text: string): boolean => dateOrders.some((order) => isTimeBy(text, order));
+/**
+ * Tells whether a text is a time from 2000 to 2099, as a log may hold, its day first or not. A number of five digits alone
+ * is none: it may be a size, or a port.
+ */
+export const isTime = (text: string): boolean =>
+  !/^\d{5}$/.test(text.trim()) && dateOrders.some((order) => isTimeBy(text, order));
+
+/** Tells whether a text is a spreadsheet's number of a day, with its time or without. */
+export const isSerial = (text: string): boolean =>
+  /^\d{5}(?:[.,]\d+)?$/.test(text.trim()) && isTimeBy(text, "day-first");
 
 function isTimeBy(text: string, order: DateOrder): boolean {
   const ms = instantOf(text.trim(), order);
   return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);
 }
+
+/** Tells whether a text is a date without a time of day. */
+export const isDay = (text: string): boolean =>
+  /^(?:\d{4}[-/]\d\d[-/]\d\d|\d\d?([-/.])\d\d?\1\d{4}|\d\d([-/ ])[a-z]{3}\2\d{4})$/i.test(text.trim());
+
+/** Tells whether a text is a time of day without a date. */
+export const isClock = (text: string): boolean =>
+  /^\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[ap]m)?(?:Z| ?[+-]\d\d:?\d\d)?$/i.test(text.trim());
 
 /** Tells whether a text begins as a date whose day may stand first or second: `5/11/2026`. */
 export const isUnordered = (text: string): boolean => /^\[?\d{1,2}([/-])\d{1,2}\1\d{4}\b/.test(text.trim());

@@ -5,18 +5,20 @@ import { quote, SpillwayError } from "../rules/errors.ts";
 import type { DateOrder, DurationUnit } from "./choices.ts";
 import {
   type ColumnUse,
+  type GuessedRole,
   guesses,
   isMostly,
   isTokenColumn,
   type NamedRole,
   plainName,
   shareOf,
+  timesOf,
   unitInName,
   unitless,
   valuesOf,
 } from "./column-guesses.ts";
 import { spanOf } from "./field-values.ts";
-import { dateOrderOf, instantOf, timeForms } from "./instant.ts";
+import { dateOrderOf, instantOf, isClock, isDay, isTime, timeForms } from "./instant.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
 
 /** Choices of the options. */
@@ -71,8 +73,11 @@ export function guessMapping(sample: LogSample, flags: MappingFlags, file: strin
   if (flags.tokenColumn !== undefined) named.user = flags.tokenColumn;
   for (const [role, name] of Object.entries(named) as [NamedRole, string][])
     uses.push(namedColumn(sample, role, name));
-  const open = Object.keys(guesses) as NamedRole[];
-  const search = (find: (role: NamedRole, isTaken: (index: number) => boolean) => ColumnUse | null): void => {
+  uses.push(...dayAndHour(sample, uses));
+  const open = Object.keys(guesses) as GuessedRole[];
+  const search = (
+    find: (role: GuessedRole, isTaken: (index: number) => boolean) => ColumnUse | null,
+  ): void => {
     for (const role of open) {
       if (uses.some((use) => use.role === role)) continue;
       const found = find(role, isTaken);
@@ -128,7 +133,37 @@ function namedColumn(sample: LogSample, role: NamedRole, name: string): ColumnUs
   });
 }
 
-function byName(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
+/**
+ * Returns the columns of days and hours, if times stand in two columns.
+ * @param uses columns that options name
+ */
+function dayAndHour(sample: LogSample, uses: readonly ColumnUse[]): ColumnUse[] {
+  const columns = sample.columns.map(({ name, path, values }, index) => ({ name, path, values, index }));
+  const [told, toldDate] = [find(uses, "time"), find(uses, "date")];
+  const isWhole = (column: SampledColumn): boolean =>
+    guesses.time.names.some((name) => hasName(column, name, "time")) &&
+    isMostly(column, isTime) &&
+    !isMostly(column, isDay);
+  if (told === undefined && columns.some(isWhole)) return [];
+  const pick = (fits: (value: string) => boolean, named: ColumnUse | undefined, name: string) =>
+    columns
+      .filter(({ index }) =>
+        named === undefined ? !uses.some((use) => use.index === index) : index === named.index,
+      )
+      .filter((column) => isMostly(column, fits))
+      .sort((a, b) => Number(plainName(b.name) === name) - Number(plainName(a.name) === name))[0];
+  const [hour, day] = [pick(isClock, told, "time"), pick(isDay, toldDate, "date")];
+  if (hour === undefined || day === undefined) return [];
+  const use = (role: NamedRole, { name, path, index }: typeof day, why: string): ColumnUse => ({
+    ...{ role, column: name, path, index, why },
+  });
+  return [
+    ...(told === undefined ? [use("time", hour, "the hours")] : []),
+    ...(toldDate === undefined ? [use("date", day, "the days")] : []),
+  ];
+}
+
+function byName(sample: LogSample, role: GuessedRole, isTaken: (index: number) => boolean): ColumnUse | null {
   const { names, fits } = guesses[role];
   // A column with few or no values is the last choice.
   let silent: ColumnUse | null = null;
@@ -142,7 +177,7 @@ function byName(sample: LogSample, role: NamedRole, isTaken: (index: number) => 
   return silent;
 }
 
-function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole): boolean {
+function hasName({ name, path }: SampledColumn, wanted: string, role: GuessedRole): boolean {
   const last = path.at(-1) ?? name;
   const forms = role === "duration" || role === "time" ? [unitless(last), last] : [last];
   return [name, ...forms].some((form) => plainName(form) === wanted);
@@ -152,7 +187,11 @@ function hasName({ name, path }: SampledColumn, wanted: string, role: NamedRole)
 const isSeconds = (value: string): boolean =>
   /^\d+\.\d{3}$/.test(value) || value === "-" || spanOf(value) >= 0;
 
-function byValue(sample: LogSample, role: NamedRole, isTaken: (index: number) => boolean): ColumnUse | null {
+function byValue(
+  sample: LogSample,
+  role: GuessedRole,
+  isTaken: (index: number) => boolean,
+): ColumnUse | null {
   const isExtra = role === "duration" && sample.format === "access-log";
   const fits = isExtra ? isSeconds : guesses[role].byValue;
   if (fits === undefined) return null;
@@ -185,8 +224,7 @@ function requireEnough(uses: readonly ColumnUse[], sample: LogSample, file: stri
 
 /** @throws SpillwayError `LOG_INVALID` if the first rows do not settle which number of a date is the day */
 function dateOrderIn(sample: LogSample, uses: readonly ColumnUse[], file: string): DateOrder {
-  const column = sample.columns[find(uses, "time")?.index ?? -1];
-  const times = column === undefined ? [] : valuesOf(column);
+  const times = valuesOf({ values: timesOf(sample, uses) });
   const order = dateOrderOf(times);
   if (order !== null) return order;
   throw new SpillwayError("LOG_INVALID", "the first times of this log may have the day or the month first", {
@@ -197,8 +235,7 @@ function dateOrderIn(sample: LogSample, uses: readonly ColumnUse[], file: string
 
 /** Returns the step of a log's clock, ms, by its first times. */
 function clockOf(sample: LogSample, uses: readonly ColumnUse[], dates: DateOrder): number {
-  const column = sample.columns[find(uses, "time")?.index ?? -1];
-  const times = column === undefined ? [] : valuesOf(column).map((time) => instantOf(time, dates));
+  const times = valuesOf({ values: timesOf(sample, uses) }).map((time) => instantOf(time, dates));
   return times.length > 1 && times.every((ms) => ms % 1000 === 0) ? 1000 : 1;
 }
 

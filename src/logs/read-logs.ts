@@ -8,6 +8,7 @@ import { parseRules } from "../rules/parse.ts";
 import { count, counted } from "../rules/words.ts";
 import { Callers } from "./callers.ts";
 import { durationUnits } from "./choices.ts";
+import { timesOf } from "./column-guesses.ts";
 import { readHar } from "./har.ts";
 import { instantOf, timeForms } from "./instant.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
@@ -154,10 +155,8 @@ function readFile(
 
 /** Returns a time that probably no row of a file is before. */
 function firstMsOf({ sample, mapping }: LogFile): number {
-  const use = mapping.uses.find(({ role }) => role === "time");
-  const values = use === undefined ? [] : (sample.columns[use.index]?.values ?? []);
   let first = Number.POSITIVE_INFINITY;
-  for (const value of values) {
+  for (const value of timesOf(sample, mapping.uses)) {
     const ms = value === undefined ? Number.NaN : instantOf(value, mapping.dates);
     if (ms < first) first = ms;
   }

@@ -7,6 +7,7 @@ import {
   ADDRESS,
   type Cells,
   COST,
+  DATE,
   DURATION,
   METHOD,
   ORGANIZATION,
@@ -92,7 +93,10 @@ export class TimedRows {
   readTimes(cells: Cells, rows: OrderedRows): string | null {
     const { view, from, to } = cells;
     const { timeIs, clockMs } = this.settings;
-    let at = this.#times.read(view, from[TIME] as number, to[TIME] as number);
+    const [start, end] = [from[TIME] as number, to[TIME] as number];
+    let at = cells.isEmpty(DATE)
+      ? this.#times.read(view, start, end)
+      : this.#times.readJoined(view, [from[DATE] as number, to[DATE] as number], [start, end]);
     this.shownMs = at;
     if (Number.isNaN(at)) return cells.isEmpty(TIME) ? "it has no time" : "its time cannot be read";
     const duration = this.#duration(cells);

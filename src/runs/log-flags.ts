@@ -14,6 +14,7 @@ export const usage = (path: string, got: string, allowed: string): SpillwayError
 export function flagsOf(args: LogOptions): MappingFlags {
   const columns = {
     time: args.timeColumn,
+    date: args.dateColumn,
     user: args.userColumn,
     address: args.addressColumn,
     organization: args.organizationColumn,

@@ -64,7 +64,7 @@ describe("a log that cannot be used", () => {
       "log",
       "the columns who, what",
       "a time in one of them",
-      "--time-column names it; a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), a spreadsheet's (20/11/2026 08:00:03, 11/20/2026 8:00:03 AM), or s, ms, µs or ns since 1970",
+      "--time-column names it; a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), a spreadsheet's (20/11/2026 08:00:03, 11/20/2026 8:00:03 AM, 46346.33337), or s, ms, µs or ns since 1970",
     ]);
     expect(await mistake(lines('{"time":1767323045}', '{"time":1767323046}'))).toContain(
       "this log tells when, but not who asked for what",

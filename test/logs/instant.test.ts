@@ -1,7 +1,15 @@
 // Times as logs write them, in every form and zone.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { dateOrderOf, InstantReader, isTime } from "../../src/logs/instant.ts";
+import {
+  dateOrderOf,
+  InstantReader,
+  instantOf,
+  isClock,
+  isDay,
+  isSerial,
+  isTime,
+} from "../../src/logs/instant.ts";
 import { accessLogTime, offsetOf } from "./written.ts";
 
 const encoder = new TextEncoder();
@@ -202,6 +210,77 @@ describe("a time", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe("a spreadsheet's number of a day", () => {
+  // 2026-11-20 is day 46,346: https://support.microsoft.com/office/datevalue-function
+  test.each([
+    ["46346", "2026-11-20T00:00:00.000Z"],
+    ["46346.33337", "2026-11-20T08:00:03.000Z"],
+    ["46346,33337", "2026-11-20T08:00:03.000Z"],
+    ["46346.5", "2026-11-20T12:00:00.000Z"],
+    ["46346.333371528", "2026-11-20T08:00:03.300Z"],
+    ["46346.3333680555555556", "2026-11-20T08:00:03.000Z"],
+    ["36526", "2000-01-01T00:00:00.000Z"],
+    ["73050", "2099-12-31T00:00:00.000Z"],
+    ["36525", "1970-01-01T10:08:45.000Z"],
+    ["73051", "1970-01-01T20:17:31.000Z"],
+  ])("%s is %s", (text, iso) => {
+    expect(read(text)).toBe(iso);
+  });
+
+  test("has no zone of its own, and is no time by itself if it is whole", () => {
+    expect(read("46346.33337", 60)).toBe("2026-11-20T07:00:03.000Z");
+    expect(["46346", "46346.33337", "46346,5", "12345.5"].map(isTime)).toEqual([false, true, true, false]);
+    expect(["46346", "46346.33337", "46346.", "12345.5", "463461"].map(isSerial)).toEqual([
+      ...[true, true, false, false, false],
+    ]);
+  });
+
+  test("is within the half second of any time to which five decimals round", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 86_399 }), (second) => {
+        const text = (46_346 + second / 86_400).toFixed(5);
+        expect(read(text)).toBe(new Date(Date.UTC(2026, 10, 20) + 1000 * second).toISOString());
+      }),
+    );
+  });
+});
+
+describe("a date and a time of day in two fields", () => {
+  const joined = (date: string, clock: string, reader = new InstantReader()): number => {
+    const text = encoder.encode(`${date};${clock}${" ".repeat(8)}`);
+    const { byteLength: length } = encoder.encode(date);
+    return reader.readJoined(new DataView(text.buffer), [0, length], [length + 1, text.length - 8]);
+  };
+
+  test.each([
+    ["2026-11-20", "08:00:03"],
+    ["2026-11-20", "08:00:03.250+01:00"],
+    ["20.11.2026", "8:00"],
+    ["20/11/2026", "8:00:03 PM"],
+    ["20/Nov/2026", "08:00:03"],
+  ])("%s and %s are read as one text", (date, clock) => {
+    expect(isDay(date)).toBe(true);
+    expect(isClock(clock)).toBe(true);
+    const ms = joined(date, clock);
+    expect(ms).toBe(instantOf(`${date} ${clock}`, "day-first"));
+    expect(isTime(`${date} ${clock}`)).toBe(true);
+    expect(joined(date, clock, new InstantReader(60)) - ms).toBe(clock.includes("+") ? 0 : -3_600_000);
+  });
+
+  test("are no time if one of them is none, or too long", () => {
+    expect(joined("2026-11-20", "")).toBeNaN();
+    expect(joined("", "08:00:03")).toBeNaN();
+    expect(joined("2026-11-20", `08:00:03.${"0".repeat(60)}`)).toBeNaN();
+    expect(["2026-11-20 08:00", "08:00", "2026"].map(isDay)).toEqual([false, false, false]);
+    expect(["2026-11-20", "8", "08:00:03.", "1:2:3:4:5:6:7:8"].map(isClock)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 });
 

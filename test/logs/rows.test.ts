@@ -188,6 +188,7 @@ const fields = fc.record({
   scope: oneOf("", "", "-", "rest", "GraphQL", "soap"),
   select: fc.constant(""),
   selectToo: fc.constant(""),
+  date: fc.constant(""),
   further: oneOf("", "-", "gold"),
 });
 

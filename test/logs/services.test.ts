@@ -173,3 +173,52 @@ describe("Cloudflare", () => {
     expect(await shown(json([row(end, without)]))).toEqual([["10.200", "default/203.0.113.9", 429, 300]]);
   });
 });
+
+describe("a date and a time of day in two columns", () => {
+  const at = "2026-11-20T08:00:03.000Z";
+  const times = async (log: string, options: ReadingOptions = {}) =>
+    (await read(log, options)).rows.map((row) => row.at);
+
+  test.each([
+    ["of CSV", csv("Date,Time,User,Path", "2026-11-20,08:00:03,ann,/x", "2026-11-20,08:00:03,ann,/x")],
+    [
+      "of CSV, the other way round",
+      csv("Uhrzeit;Datum;User", "08:00:03;20.11.2026;ann", "08:00:03;20.11.2026;ann"),
+    ],
+    ["of American CSV", csv("day,hour,User", '11/20/2026,"8:00:03 AM",ann', '11/20/2026,"8:00:03 AM",ann')],
+    [
+      "of JSON",
+      json(Array.from({ length: 2 }, () => ({ date: "2026-11-20", time: "08:00:03", user: "ann" }))),
+    ],
+    ["of words", "date=2026-11-20 time=08:00:03 user=ann\n".repeat(2)],
+  ])("%s are joined", async (_, log) => {
+    expect(await times(log)).toEqual([at, at]);
+  });
+
+  test("are joined as options say, and take their zone", async () => {
+    const log = csv("Date,A,B,User", "2026-11-20,08:00:03,09:00:00,ann", "2026-11-20,08:00:03,09:00:00,ann");
+    expect(await times(log, { flags: { columns: { time: "A" } } })).toEqual([at, at]);
+    expect((await times(log, { flags: { columns: { time: "B", date: "Date" } } }))[0]).toContain("T09:00:00");
+    expect((await times(log, { zoneMinutes: 60 }))[0]).toContain("T07:00:03");
+  });
+
+  test("stay apart where another column has whole times, by its name", async () => {
+    const log = csv(
+      "Date,Time,Timestamp,User",
+      `2026-11-19,07:00:00,${at},ann`,
+      `2026-11-19,07:00:00,${at},ann`,
+    );
+    expect(await times(log)).toEqual([at, at]);
+    expect((await times(log.replace("Timestamp", "last_login")))[0]).toContain("T07:00:00");
+  });
+});
+
+test("a spreadsheet's numbers of days are times in a column of that name", async () => {
+  for (const rows of [
+    ["46346.33337;ann;/x", "46346,33338;ann;/x"],
+    ["46346;ann;/x", "46347;ann;/x"],
+  ]) {
+    const { rows: found } = await read(csv("time;user;path", ...rows));
+    expect(found.map(({ at }) => at.slice(0, 9))).toEqual(["2026-11-2", "2026-11-2"]);
+  }
+});
