@@ -237,5 +237,7 @@ function splitCallers(text: string): [string, string, string] | null {
   // vhost_combined: `www.example.com:80 203.0.113.9 - - [...`
   if (words.length > 3 && !addressForm.test(first) && addressForm.test(second)) words.shift();
   const [address = "", ident = "", ...user] = words;
-  return user.length === 0 ? null : [address, ident, user.join(" ")];
+  // Some formats have the user in quotes: `"%u"`; an empty one is none.
+  const name = user.join(" ").replace(/^"(.*)"$/, "$1") || "-";
+  return user.length === 0 ? null : [address, ident, name];
 }

@@ -1,5 +1,5 @@
-// Rows of CSV: fields between commas, semicolons or tabs, in quotes if they hold one of these. A quote that is not
-// closed on its line makes only that line unreadable, and not those behind it.
+// Rows of CSV: fields between commas, semicolons, tabs or bars, in quotes if they hold one of these, or a line's end. A
+// quote that no line behind it closes makes only its own line unreadable.
 import { counted } from "../rules/words.ts";
 import { newline } from "../trace/blocks.ts";
 import { type Cells, NO_ROLE, roles } from "./cells.ts";
@@ -9,7 +9,12 @@ const [quoteMark, carriageReturn] = [0x22, 0x0d] as const;
 
 const [PLAIN, SEPARATOR, LINE_END, CARRIAGE_RETURN, QUOTE] = [0, 1, 2, 3, 4] as const;
 
-export const separators = [",", ";", "\t"] as const;
+/** Reason why a line is no row, or not yet: a field in quotes may go on behind it. */
+export const unclosedQuote = "a quote is not closed on its line";
+/** Greatest number of lines of one row. */
+export const linesOfRowMost = 100;
+
+export const separators = [",", ";", "\t", "|"] as const;
 export type Separator = (typeof separators)[number];
 
 export class CsvFormat implements LineFormat {
@@ -58,7 +63,7 @@ export class CsvFormat implements LineFormat {
 
   parse(line: string): ParsedLine {
     const fields = splitCsv(line, this.#separatorText);
-    if (fields === null) return { why: "a quote is not closed on its line" };
+    if (fields === null) return { why: unclosedQuote };
     const { count } = this.#roles;
     if (fields.length !== count) return { why: `it has ${counted(fields.length, "column")}, not ${count}` };
     const texts = new Array<string | undefined>(roles.length).fill(undefined);
@@ -68,6 +73,27 @@ export class CsvFormat implements LineFormat {
     }
     return texts;
   }
+}
+
+/** Joins each line whose quotes are open with those behind it that close them. */
+export function joinedLines(lines: readonly string[]): string[] {
+  const rows: string[] = [];
+  const isOpen = (text: string): boolean => text.split('"').length % 2 === 0;
+  for (let at = 0; at < lines.length; ) {
+    const first = lines[at] as string;
+    let [row, end] = [first, at + 1];
+    for (; isOpen(row) && end < lines.length && end - at < linesOfRowMost; end++) row += `\n${lines[end]}`;
+    if (isOpen(row)) [row, end] = [first, at + 1];
+    rows.push(row);
+    at = end;
+  }
+  return rows;
+}
+
+/** Returns the separator that Excel's first line names, `sep=;`; `null` if the line is none. */
+export function toldSeparator(line: string): Separator | null {
+  const [, told] = /^"?sep=([,;|\t])"?\r?$/i.exec(line) ?? [];
+  return (told as Separator | undefined) ?? null;
 }
 
 /** Returns a line's fields; `null` if its quotes are wrong. */

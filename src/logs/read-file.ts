@@ -6,9 +6,10 @@ import type { CallerMapping } from "./caller-sources.ts";
 import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
 import { ClockSteps } from "./clock-steps.ts";
 import type { NamedRole } from "./column-guesses.ts";
-import { CsvFormat } from "./csv.ts";
+import { CsvFormat, linesOfRowMost, toldSeparator, unclosedQuote } from "./csv.ts";
+import { isClock, isTime } from "./instant.ts";
 import { JsonLinesFormat } from "./json-lines.ts";
-import { type LineFormat, NOT_SCANNED } from "./line-format.ts";
+import { type LineFormat, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
 import { readLogBlocks, tooLong } from "./log-blocks.ts";
 import type { LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
@@ -31,6 +32,21 @@ export interface LogFile {
   readonly callers?: CallerMapping | undefined;
 }
 
+type Place = Pick<Block, "line" | "ended">;
+
+/** A row of CSV whose last field so far is in quotes that are open. */
+interface OpenRow {
+  readonly place: Place;
+  readonly lines: string[];
+}
+
+/** Returns the place as it is now: a block is filled again. */
+const placeOf = ({ line, ended }: Place): Place => ({ line, ended });
+
+/** Returns why a line is no row; `null` if it is one, or none is expected. */
+const whyNot = (parsed: ParsedLine): string | null =>
+  typeof parsed !== "string" && "why" in parsed ? parsed.why : null;
+
 /** Makes rows of a line's fields. */
 export type AddsRows = Pick<RowReader, "add" | "shownMs">;
 
@@ -48,6 +64,9 @@ export class FileReader {
   readonly #clock = new ClockSteps();
   /** Line of a CSV that names its columns. */
   #header: string | null = null;
+  #open: OpenRow | null = null;
+  /** Lines of rows that turned out to be none. */
+  readonly #again: { readonly line: string; readonly place: Place }[] = [];
 
   /** @param rows rows that wait until they are in order */
   constructor(file: LogFile, reader: AddsRows, tally: LogTally, rows: OrderedRows) {
@@ -62,13 +81,21 @@ export class FileReader {
   /** @throws SpillwayError `LOG_INVALID` */
   async *read(): AsyncGenerator<LogBatch, void> {
     const { rows } = this;
+    let isEnded = true;
     for await (const block of readLogBlocks(this.#file.open(), this.#file.name)) {
       let at = block.line === 1 ? textStart(block) : 0;
       while (at < block.end) {
         at = this.#readLine(block, at);
         block.line += 1;
         if (rows.isFull) yield* rows.drain();
+        if (this.#again.length > 0) yield* this.#readAgain();
       }
+      isEnded = block.ended;
+    }
+    while (this.#open !== null) {
+      const { place, lines } = this.#open;
+      this.#giveUp({ place: { ...place, ended: isEnded }, lines });
+      yield* this.#readAgain();
     }
     this.#tally.notes.push(...this.#clock.notes(this.#file.name));
     yield* rows.rest();
@@ -76,42 +103,99 @@ export class FileReader {
 
   /** @returns where the next line begins */
   #readLine(block: Block, from: number): number {
-    const isHeader = this.#header === null && this.#file.sample.hasHeader;
-    const next = isHeader ? NOT_SCANNED : this.#format.scan(block.view, from, this.#cells);
-    if (next === NOT_SCANNED) return this.#parseLine(block, from, isHeader);
-    if (next - from > lineLengthMost) throw tooLong(this.#file.name, block.line);
-    if (this.#format.isRow) this.#add(block, from, next - 1);
-    return next;
-  }
-
-  #parseLine(block: Block, from: number, isHeader: boolean): number {
+    const isText = block.line === 1 || this.#open !== null || this.#awaitsHeader;
+    const next = isText ? NOT_SCANNED : this.#format.scan(block.view, from, this.#cells);
+    if (next !== NOT_SCANNED) {
+      if (next - from > lineLengthMost) throw tooLong(this.#file.name, block.line);
+      if (this.#format.isRow) this.#add(block, () => decoder.decode(block.bytes.subarray(from, next - 1)));
+      return next;
+    }
     const end = block.bytes.indexOf(newline, from);
     if (end - from > lineLengthMost) throw tooLong(this.#file.name, block.line);
-    const line = decoder.decode(block.bytes.subarray(from, end));
-    if (line.trim() === "") return end + 1;
-    if (isHeader) this.#header = line;
-    if (line === this.#header) return end + 1;
-    const parsed = this.#format.parse(line);
-    if (parsed === "no row") return end + 1;
-    if ("why" in parsed) this.#reject(block, this.#whyNot(line, parsed.why), line, true);
-    else {
-      this.#cells.write(parsed);
-      this.#add(block, from, end);
-    }
+    this.#readText(decoder.decode(block.bytes.subarray(from, end)), block);
     return end + 1;
   }
 
-  #add(block: Block, from: number, end: number): void {
+  get #awaitsHeader(): boolean {
+    return this.#header === null && this.#file.sample.hasHeader;
+  }
+
+  #readText(line: string, place: Place): void {
+    if (this.#open !== null) this.#continue(this.#open, line, place);
+    else if (line.trim() !== "" && line !== this.#header && !this.#namesSeparator(line, place)) {
+      const parsed = this.#format.parse(line);
+      if (whyNot(parsed) === unclosedQuote) this.#open = { place: placeOf(place), lines: [line] };
+      else this.#take(line, parsed, place);
+    }
+  }
+
+  #namesSeparator(line: string, place: Place): boolean {
+    return place.line === 1 && this.#file.sample.format === "csv" && toldSeparator(line) !== null;
+  }
+
+  #take(line: string, parsed: ParsedLine, place: Place): void {
+    if (this.#awaitsHeader) this.#header = line;
+    if (line === this.#header || parsed === "no row") return;
+    if ("why" in parsed) this.#reject(place, this.#whyNot(line, parsed.why), line, true);
+    else {
+      this.#cells.write(parsed);
+      this.#add(place, () => line);
+    }
+  }
+
+  /** Goes on with a row that has a line's end in a field. A line that is a row by itself shows that it has none. */
+  #continue(open: OpenRow, line: string, place: Place): void {
+    const text = [...open.lines, line].join("\n");
+    const parsed = this.#format.parse(text);
+    const why = whyNot(parsed);
+    if (why === null && !this.#isRow(line)) {
+      this.#open = null;
+      this.#take(text, parsed, open.place);
+    } else if (why === unclosedQuote && !this.#isRow(line) && open.lines.length < linesOfRowMost)
+      open.lines.push(line);
+    else {
+      this.#giveUp(open);
+      this.#again.push({ line, place: placeOf(place) });
+    }
+  }
+
+  #isRow(line: string): boolean {
+    const parsed = this.#format.parse(line);
+    const time = typeof parsed === "string" || "why" in parsed ? "" : (parsed[TIME] ?? "");
+    return isTime(time) || isClock(time);
+  }
+
+  /** Takes the first line of an open row for unreadable; the others are read by themselves. */
+  #giveUp({ place, lines: [first = "", ...others] }: OpenRow): void {
+    this.#open = null;
+    this.#take(first, { why: unclosedQuote }, place);
+    const last = others.length - 1;
+    this.#again.unshift(
+      ...others.map((line, index) => ({
+        line,
+        place: { line: place.line + 1 + index, ended: place.ended || index < last },
+      })),
+    );
+  }
+
+  *#readAgain(): Generator<LogBatch, void> {
+    for (let next = this.#again.shift(); next !== undefined; next = this.#again.shift()) {
+      this.#readText(next.line, next.place);
+      if (this.rows.isFull) yield* this.rows.drain();
+    }
+  }
+
+  #add(place: Place, textOf: () => string): void {
     const why = this.#reader.add(this.#cells, this.rows);
-    if (this.#reader.shownMs >= 0) this.#clock.add(this.#reader.shownMs, block.line);
+    if (this.#reader.shownMs >= 0) this.#clock.add(this.#reader.shownMs, place.line);
     if (why === null) this.#tally.read += 1;
     else {
       const token = this.#file.mapping.userIsToken ? this.#cells.text(USER) : "";
-      const line = decoder.decode(block.bytes.subarray(from, end));
+      const line = textOf();
       // Concatenated files have their column names in the middle.
       if (line === this.#header) return;
       const isStruck = token !== "" && line.includes(token);
-      this.#reject(block, this.#withValue(why), isStruck ? line.replaceAll(token, "***") : line, !isStruck);
+      this.#reject(place, this.#withValue(why), isStruck ? line.replaceAll(token, "***") : line, !isStruck);
     }
   }
 
@@ -130,7 +214,7 @@ export class FileReader {
   }
 
   /** @param isWhole true if the line may hold a token at an unknown place */
-  #reject({ line, ended }: Block, why: string, text: string, isWhole: boolean): void {
+  #reject({ line, ended }: Place, why: string, text: string, isWhole: boolean): void {
     const strict = isWhole && this.#file.mapping.hasTokens;
     if (!ended) this.#tally.cut += 1;
     const reason = ended ? why : `the log ends within this line; ${why}`;

@@ -10,7 +10,7 @@ import {
   splitRequest,
 } from "./access-log.ts";
 import type { LogFormat } from "./choices.ts";
-import { type Separator, separators, splitCsv } from "./csv.ts";
+import { joinedLines, type Separator, separators, splitCsv, toldSeparator } from "./csv.ts";
 import { isTime } from "./instant.ts";
 import { textOfValue } from "./json-lines.ts";
 import { fieldsOf, layoutOf, type WordLayout } from "./words.ts";
@@ -54,14 +54,16 @@ export function sniffLog(
 ): LogSample {
   if (head.length === 0) throw invalid(file, "this log is empty", "nothing", "at least one row");
   const text = decoder.decode(head);
-  const lines = linesOf(text, isWhole);
-  const format = forced ?? formatOf(head, text, lines);
+  const all = linesOf(text, isWhole);
+  const told = toldSeparator(all[0] ?? "");
+  const lines = told === null ? all : all.slice(1);
+  const format = forced ?? (told === null ? formatOf(head, text, lines) : "csv");
   if (format === null) throw unknown(file, text, lines);
   const sample = { format, columns: [], separator: "," as Separator, hasHeader: false };
   if (format === "access-log") return { ...sample, columns: accessColumns(lines) };
   if (format === "ndjson" || format === "k6") return { ...sample, columns: jsonColumns(lines) };
   if (format === "words") return { ...sample, ...sampleWords(lines, file, text) };
-  return format === "csv" ? sampleCsv(lines, file) : sample;
+  return format === "csv" ? sampleCsv(lines, file, told) : sample;
 }
 
 /** Returns the format that a single line looks like; `null` if it may have any. */
@@ -88,7 +90,7 @@ function formatOf(head: Uint8Array, text: string, lines: readonly string[]): Log
   if (share(isJsonObject) > 0.5) return share(isK6Line) > 0.5 ? "k6" : "ndjson";
   if (share((line) => splitAccessLog(line) !== null) > 0.5) return "access-log";
   if (layoutOf(deciding) !== null) return "words";
-  return deciding.length > 0 && separatorOf(deciding) !== null ? "csv" : null;
+  return deciding.length > 0 && separatorIn(lines) !== null ? "csv" : null;
 }
 
 const isK6Line = (line: string): boolean =>
@@ -103,6 +105,10 @@ function isJsonObject(line: string): boolean {
     return false;
   }
 }
+
+/** Returns the separator of the first rows, which may take several lines each. */
+const separatorIn = (lines: readonly string[]): Separator | null =>
+  separatorOf(joinedLines(lines).slice(0, decidingLines)) ?? separatorOf(lines.slice(0, decidingLines));
 
 /** Returns the separator that cuts most lines into the same number of columns, more than one. */
 function separatorOf(lines: readonly string[]): Separator | null {
@@ -120,10 +126,12 @@ function separatorOf(lines: readonly string[]): Separator | null {
   return most > lines.length / 2 ? best : null;
 }
 
-function sampleCsv(lines: readonly string[], file: string): LogSample {
-  const separator = separatorOf(lines.slice(0, decidingLines));
+function sampleCsv(lines: readonly string[], file: string, told: Separator | null): LogSample {
+  const separator = told ?? separatorIn(lines);
   if (separator === null) throw oneColumn(file, lines[0] ?? "");
-  const rows = lines.slice(0, sampledRows + 1).map((line) => splitCsv(line, separator) ?? []);
+  const rows = joinedLines(lines)
+    .slice(0, sampledRows + 1)
+    .map((line) => splitCsv(line, separator) ?? []);
   const [first = []] = rows;
   const hasHeader = !first.some((field) => isTime(field) || /^-?\d+(?:\.\d+)?$/.test(field));
   // Concatenated files repeat the names.
@@ -248,6 +256,6 @@ function oneColumn(file: string, first: string): SpillwayError {
     file,
     "this log has one column alone",
     quote(first.replace(/[A-Za-z_][\w~+=.-]{11,}/g, "***")),
-    "a time, and who asked for what: at least two columns, between commas, semicolons or tabs",
+    "a time, and who asked for what: at least two columns, between commas, semicolons, tabs or bars",
   );
 }

@@ -49,7 +49,7 @@ describe("a log that cannot be used", () => {
       "this log has one column alone",
       "log",
       '"time"',
-      "a time, and who asked for what: at least two columns, between commas, semicolons or tabs",
+      "a time, and who asked for what: at least two columns, between commas, semicolons, tabs or bars",
       undefined,
     ]);
     expect(await mistake(lines("1767323045", "1767323046"), { format: "csv" })).toContain(

@@ -222,3 +222,12 @@ test("a spreadsheet's numbers of days are times in a column of that name", async
     expect(found.map(({ at }) => at.slice(0, 9))).toEqual(["2026-11-2", "2026-11-2"]);
   }
 });
+
+test("quotes around a user of an access log are none of the name", async () => {
+  const line = (user: string): string =>
+    `203.0.113.9 - ${user} [20/Nov/2026:08:00:10 +0000] "GET /x HTTP/1.1" 200 5\n`;
+  const found = await shown(['"ann"', "ann", '"ann lee"', '""', '"-"', "-"].map(line).join(""));
+  expect(found.map(([, caller]) => String(caller).replace("default/", ""))).toEqual([
+    ...["ann", "ann", "ann lee", "203.0.113.9", "203.0.113.9", "203.0.113.9"],
+  ]);
+});
