@@ -57,6 +57,7 @@ export function sniffLog(
   const all = linesOf(text, isWhole);
   const told = toldSeparator(all[0] ?? "");
   const lines = told === null ? all : all.slice(1);
+  if (forced === null && errorLine.test(lines[0] ?? "")) throw errorLog(file);
   const format = forced ?? (told === null ? formatOf(head, text, lines) : "csv");
   if (format === null) throw unknown(file, text, lines);
   const sample = { format, columns: [], separator: "," as Separator, hasHeader: false };
@@ -81,7 +82,7 @@ function linesOf(text: string, isWhole: boolean): string[] {
 
 function formatOf(head: Uint8Array, text: string, lines: readonly string[]): LogFormat | null {
   if (decoder.decode(head.subarray(0, 4)) === "PAR1") return "parquet";
-  if (/^\s*\{\s*"log"\s*:\s*\{/.test(text)) return "har";
+  if (isHar(text)) return "har";
   const [first = ""] = lines;
   if (isJsonObject(first) && /"format"\s*:\s*"spillway-trace"/.test(first)) return "trace";
   const deciding = lines.slice(0, decidingLines);
@@ -92,6 +93,11 @@ function formatOf(head: Uint8Array, text: string, lines: readonly string[]): Log
   if (layoutOf(deciding) !== null) return "words";
   return deciding.length > 0 && separatorIn(lines) !== null ? "csv" : null;
 }
+
+export const isHar = (text: string): boolean => /^\s*\{\s*"log"\s*:\s*\{/.test(text);
+
+/** Line of Apache's or nginx's error log. */
+const errorLine = /^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d|^\d{4}\/\d\d\/\d\d \S+ \[\w+\] \d+#/;
 
 const isK6Line = (line: string): boolean =>
   /"metric"\s*:\s*"/.test(line) && /"type"\s*:\s*"(?:Point|Metric)"/.test(line);
@@ -232,7 +238,7 @@ const allFormats =
 
 function unknown(file: string, text: string, lines: readonly string[]): SpillwayError {
   const [first = ""] = lines;
-  if (/^\s*\[/.test(text) && !splitAccessLog(first))
+  if (/^\s*\[\s*[[{]/.test(text))
     return invalid(
       file,
       "this log is one JSON array",
@@ -250,6 +256,15 @@ function unknown(file: string, text: string, lines: readonly string[]): Spillway
     "--format says what it is",
   );
 }
+
+const errorLog = (file: string): SpillwayError =>
+  invalid(
+    file,
+    "this is an error log, which tells no requests",
+    "lines of Apache's or nginx's error log",
+    allFormats,
+    "the access log beside it tells them",
+  );
 
 function oneColumn(file: string, first: string): SpillwayError {
   return invalid(

@@ -8,12 +8,13 @@ import { callerMapping } from "../logs/caller-sources.ts";
 import type { LogOptions } from "../logs/choices.ts";
 import { globMatcher } from "../logs/glob.ts";
 import { harMapping } from "../logs/har.ts";
+import { isSpreadJson, valuesByLine } from "../logs/json-values.ts";
 import { plain } from "../logs/log-blocks.ts";
 import { guessMapping, type LogMapping, type MappingFlags, noMapping } from "../logs/mapping.ts";
 import type { LogFile } from "../logs/read-file.ts";
 import { type LogSettings, readLogs } from "../logs/read-logs.ts";
 import type { RoutedRows } from "../logs/rows.ts";
-import { headBytes, type LogSample, sniffLog } from "../logs/sniff.ts";
+import { headBytes, isHar, type LogSample, sniffLog } from "../logs/sniff.ts";
 import { multiplyCallers } from "../logs/traffic.ts";
 import type { Policy } from "../policy/policy.ts";
 import { runFiles } from "../report/run.ts";
@@ -111,10 +112,20 @@ async function lookAt(source: LogSource, args: LogOptions): Promise<LogFile | nu
   const { head, isWhole } = await headOf(source);
   if (head.length === 0) return null;
   const { name, open } = source;
+  if (isSpread(head, args)) {
+    const lines = () => valuesByLine(plain(open(), name));
+    return lookAt({ ...source, open: lines }, { ...args, format: "ndjson" });
+  }
   const sample = sniffLog(head, isWhole, name, args.format ?? null);
   if (sample.format === "parquet" || args.sql !== undefined)
     return lookAt({ ...source, open: await throughDuckDb(source, sample, args) }, asCsv(args));
   return { name, open, sample, mapping: mappingOf(sample, flagsOf(args), name) };
+}
+
+/** Tells whether a log is JSON whose rows are elements of an array, or take several lines; HAR is read as it is. */
+function isSpread(head: Uint8Array, { format = "ndjson", sql }: LogOptions): boolean {
+  const text = new TextDecoder().decode(head);
+  return format === "ndjson" && sql === undefined && isSpreadJson(text) && !isHar(text);
 }
 
 function mappingOf(sample: LogSample, flags: MappingFlags, name: string): LogMapping {

@@ -71,13 +71,23 @@ describe("a log that cannot be used", () => {
     );
   });
 
-  test("is of no format that is known, or one JSON array", async () => {
+  test("is of no format that is known, one JSON array, or an error log", async () => {
     expect(
       await mistake("these are words and no rows, at all\nsome more of them\nand so on; and on\n"),
     ).toContain("what this log is cannot be told from its first lines");
     expect(await mistake('[\n{"a":1},\n{"a":2}\n]\n')).toEqual(
       expect.arrayContaining(["this log is one JSON array", "jq -c '.[]' log makes lines of it"]),
     );
+    for (const line of [
+      "[Fri Nov 20 08:00:00.123456 2026] [core:error] [pid 35708] [client 203.0.113.9] File does not exist",
+      "2026/11/20 08:00:00 [error] 123#123: *1 limiting requests, excess: 20.1, client: 203.0.113.9",
+    ])
+      expect(await mistake(lines(line, line))).toEqual(
+        expect.arrayContaining([
+          "this is an error log, which tells no requests",
+          "the access log beside it tells them",
+        ]),
+      );
     expect(await mistake('{"log":{"entries":[{]}}')).toContain("this HAR is no JSON");
     expect(await mistake('{"log":{"version":"1.2"}}')).toContain("this HAR has no entries");
   });

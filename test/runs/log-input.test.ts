@@ -93,6 +93,24 @@ describe("files", () => {
     expect(await callersOf([join(folder, "run")])).toEqual(["agent-17"]);
   });
 
+  test("may be JSON whose rows are elements of an array, or take several lines", async () => {
+    const rows = ["ann", "bob"].map((user) => ({ time: 1_767_323_045, user, path: "/x" }));
+    const texts = [
+      JSON.stringify(rows),
+      JSON.stringify(rows, null, 2),
+      rows.map((row) => JSON.stringify(row, null, 1)).join("\n"),
+    ];
+    for (const [place, text] of texts.entries())
+      for (const content of [text, gzipSync(text)])
+        expect(await callersOf([await put(`${place}.json`, content)])).toEqual(["ann", "bob"]);
+    const cut = await put("cut.json", (texts[1] ?? "").slice(0, -20));
+    const logs = await openLogs([cut]);
+    for await (const _ of logs.batches);
+    expect([logs.read, logs.unread, logs.examples[0]?.why]).toEqual([
+      ...[1, 1, "the log ends within this line; it is no JSON"],
+    ]);
+  });
+
   test("of a folder of logs are asked for by a pattern", async () => {
     await expect(openLogs([folder])).rejects.toMatchObject({
       code: "FILE_UNREADABLE",
