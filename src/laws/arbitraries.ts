@@ -8,6 +8,7 @@ import { quotaNames } from "../policy/names.ts";
 import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { opByRules, policyFor } from "./by-rules.ts";
+import { type Names, oddNames, type Renames, renamed, renamedOps, renamesOf } from "./odd-names.ts";
 import { type Act, type Amount, type Intent, type Move, pick, planned } from "./planner.ts";
 import type { CallerAttributes } from "./quotas/script.ts";
 import type { Script } from "./script.ts";
@@ -66,6 +67,8 @@ const limit = fc.integer({ min: 1, max: 8 });
 const points = fc.integer({ min: 1, max: 12 });
 /** Points added to all GraphQL limits: in one world of ten 2^32, at which a count of 32 bits wraps. */
 export const morePoints = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 4_294_967_296);
+/** Requests added to all REST limits: in one world of ten limits of two digits, which sort otherwise as text. */
+const moreRequests = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 6);
 const windowSeconds = fc.constantFrom(10, 4, 1, 2, 3, 7, 60);
 const usuallyEnforced = fc.constantFrom(true, true, true, true, false);
 
@@ -118,7 +121,7 @@ const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, 
 /** Draws complete rules: small limits, short windows, perhaps one organization's and one user's own, any semantics. */
 function rulesArbitrary(
   semantics: LimiterFactory["semantics"],
-  more: fc.Arbitrary<number>,
+  morePoints: fc.Arbitrary<number>,
 ): fc.Arbitrary<Rules> {
   return fc
     .record({
@@ -127,7 +130,7 @@ function rulesArbitrary(
       semantics: semanticsArbitrary(semantics),
       beta: maybe(fc.record(organizationWindow)),
       bob: maybe(fc.record(userWindow)),
-      more,
+      more: fc.record({ graphql: morePoints, rest: moreRequests }),
     })
     .map(({ organization, user, semantics: chosen, beta, bob, more }) => ({
       organization: raised(organization, more),
@@ -138,10 +141,37 @@ function rulesArbitrary(
     }));
 }
 
-const raised = <G extends { limit: number }, W extends { graphql: G }>(windows: W, more: number): W => ({
-  ...windows,
-  graphql: { ...windows.graphql, limit: windows.graphql.limit + more },
+const raised = <W extends Readonly<Record<Scope, { limit: number }>>>(
+  { rest, graphql, ...windows }: W,
+  more: Readonly<Record<Scope, number>>,
+): W =>
+  ({
+    ...windows,
+    rest: { ...rest, limit: rest.limit + more.rest },
+    graphql: { ...graphql, limit: graphql.limit + more.graphql },
+  }) as W;
+
+/** Returns odd names for two organizations and two users that no given rules name. */
+function renamesFor(callers: Callers, given: Rules | undefined, isKeyed: boolean, names: Names): Renames {
+  const taken = given === undefined ? "" : JSON.stringify([given.organizations, given.users]);
+  const free = (known: readonly string[]): string[] =>
+    [...new Set(known)].filter((name) => !taken.includes(name));
+  const plain = { organization: free(Object.keys(callers)), user: free(Object.values(callers).flat()) };
+  // A key of one part is a user's without an organization.
+  return renamesOf(plain, isKeyed ? { ...names, first: [names.first[0], ""] } : names);
+}
+
+const renamedRules = (rules: Rules, renames: Renames): Rules => ({
+  ...rules,
+  organizations: mapKeys(rules.organizations, (key) => renamed(renames, "organization", key)),
+  users: mapKeys(rules.users, (key) => {
+    const [organization = "", user = ""] = key.split("/");
+    return `${renamed(renames, "organization", organization)}/${renamed(renames, "user", user)}`;
+  }),
 });
+
+const mapKeys = <V>(values: Readonly<Record<string, V>>, keyOf: (key: string) => string): Record<string, V> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [keyOf(key), value]));
 
 /** Returns the names in given rules, and at most six more users to use up an organization's window. */
 function callersOf(rules: Rules): Callers {
@@ -284,10 +314,15 @@ export function scriptArbitrary(
       // No bias of fast-check towards short arrays: the weights above are the wanted bias.
       intents: fc.noBias(fc.array(intent, { maxLength, size: "max" })),
       pick: fc.nat({ max: 60 }),
+      names: subject.callers === undefined ? oddNames : fc.constant(null),
     })
-    .map(({ rules, phaseMs, intents, pick }) => {
+    .map(({ rules: own, phaseMs, intents, pick, names }) => {
       const startMs = subject.startMs + phaseMs;
-      const start = { policy: policyFor(rules), terms: { rules, ...terms }, first, startMs };
-      return { rules, ...terms, startMs, ops: planned(start, intents).map(opByRules), pick };
+      const start = { policy: policyFor(own), terms: { rules: own, ...terms }, first, startMs };
+      const ops = planned(start, intents);
+      if (names === null) return { rules: own, ...terms, startMs, ops: ops.map(opByRules), pick };
+      const renames = renamesFor(callers, rules, keyed, names);
+      const named = rules ?? renamedRules(own, renames);
+      return { rules: named, ...terms, startMs, ops: renamedOps(ops, renames).map(opByRules), pick };
     });
 }

@@ -12,6 +12,7 @@ import { type Algorithm, lawsOf, requirePromise } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
+import { keyOf } from "./script.ts";
 
 /** A value, or a promise of the value. */
 export type Awaitable<T> = T | PromiseLike<T>;
@@ -217,7 +218,7 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm)
   const leases: unknown[] = [];
   return {
     async decide({ organization, user, cost }, nowMs) {
-      const key = `${organization}/${user}`;
+      const key = keyOf({ organization, user });
       const answer = await limiter.consume(key, cost, nowMs);
       const decision = decisionOf(answer, nowMs, shown);
       if (release === undefined || !decision.admitted) return decision;
@@ -227,7 +228,7 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm)
     },
     ...(peek && {
       async status(organization: string, nowMs: number, user: string) {
-        const reading = await peek.call(limiter, `${organization}/${user}`, nowMs);
+        const reading = await peek.call(limiter, keyOf({ organization, user }), nowMs);
         return { [scope]: reading === null || reading === undefined ? {} : shown(reading, nowMs) };
       },
     }),

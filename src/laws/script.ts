@@ -60,6 +60,15 @@ export interface WindowKey {
   readonly scope: Scope;
 }
 
+/** Returns the key of a caller, for a limiter by key: `acme/ann`, or `ann` of no organization. */
+export const keyOf = ({
+  organization,
+  user,
+}: {
+  readonly organization: string;
+  readonly user: string;
+}): string => (organization === "" ? user : `${organization}/${user}`);
+
 /** Facts of a limiter that a ledger needs, beside the limiter's answers. Default algorithm: `fixed-window`. */
 export interface LedgerTerms
   extends Partial<Pick<LimiterFactory, "algorithm" | "endsLate" | "fromStart" | "keyed" | "opensToMs">> {

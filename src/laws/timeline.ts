@@ -11,7 +11,7 @@ import type { RulesKind } from "./law.ts";
 import { linesOf } from "./lines.ts";
 import type { InterleavingReport } from "./overlaps.ts";
 import type { Counterexample, LawReport } from "./report.ts";
-import { algorithmOf, type CallOp, type LedgerTerms, type WindowKey } from "./script.ts";
+import { algorithmOf, type CallOp, keyOf, type LedgerTerms, type WindowKey } from "./script.ts";
 import type { Look, Sight } from "./sight.ts";
 
 const drawing: OverlapDrawing<RulesKind> = {
@@ -95,7 +95,7 @@ function switchesText(terms: LedgerTerms, { scope }: WindowKey): string[] {
 }
 
 const whoText = ({ organization, user }: Pick<WindowKey, "organization" | "user">): string =>
-  user === null ? organization : `${organization}/${user}`;
+  user === null ? organization : keyOf({ organization, user });
 
 /** Returns the owner of a window as text: `acme rest`, or the key `acme/ann`. */
 export const ownerText = (window: WindowKey, { keyed }: LedgerTerms): string =>
@@ -120,7 +120,7 @@ export function operation(event: HistoryEvent, times: number, terms: LedgerTerms
     case "settle":
       return `call ${op.id} ${isKeyed ? "ends" : `completes, actual ${op.actual}`}`;
     case "status":
-      return `status of ${op.organization}${isKeyed ? `/${op.user}` : ""}`;
+      return `status of ${isKeyed ? keyOf(op) : op.organization}`;
     case "enforce":
       return `${op.organization} ${op.scope} enforced = ${op.enforced}`;
     case "sweep":
@@ -131,13 +131,10 @@ export function operation(event: HistoryEvent, times: number, terms: LedgerTerms
 }
 
 /** Returns `acme/ann rest 1` or `acme/ann graphql 3 (call 2)`; for a limiter by key `acme/ann` or `acme/ann, cost 3`. */
-function callText(
-  { organization, user, scope, cost, id }: CallOp,
-  times: number,
-  terms: LedgerTerms,
-): string {
+function callText(op: CallOp, times: number, terms: LedgerTerms): string {
+  const { scope, cost, id } = op;
   const isKeyed = terms.keyed === true;
-  const caller = `${organization}/${user}`;
+  const caller = keyOf(op);
   const what = isKeyed
     ? scope === "graphql"
       ? `${caller}, cost ${cost}`

@@ -47,6 +47,36 @@ class OwnLimitsIgnored extends TinyLimiter {
   }
 }
 
+/** Compares counts of REST requests as text, in which 2 is more than 10. */
+class ComparedAsText extends TinyLimiter {
+  override hasRoom(call: Call, owner: Owner, window: TinyWindow): boolean {
+    if (call.scope === "graphql") return super.hasRoom(call, owner, window);
+    return window.count < 1 || String(window.count + 1) <= String(this.limitOf(call, owner).limit);
+  }
+}
+
+/** Joins names without a separator. */
+class JoinedNames extends TinyLimiter {
+  override keyOf({ organization, user, scope }: Call, owner: Owner): string {
+    return owner === "organization" ? `${scope} ${organization}` : `${scope} user ${organization}${user}`;
+  }
+}
+
+class CaseIgnored extends TinyLimiter {
+  override keyOf(call: Call, owner: Owner): string {
+    return super.keyOf(call, owner).toLowerCase();
+  }
+}
+
+/** Keeps windows in a plain object, in which `constructor` is a function: its counts are no numbers. */
+class PlainObject extends TinyLimiter {
+  override window(call: Call, owner: Owner, nowMs: number): TinyWindow {
+    return call[owner] in {}
+      ? { seenMs: nowMs, resetAtMs: nowMs + 1000, count: Number.NaN }
+      : super.window(call, owner, nowMs);
+  }
+}
+
 class CostOverLimitAdmitted extends TinyLimiter {
   override hasRoom(call: Call, owner: Owner, window: TinyWindow): boolean {
     return super.hasRoom(call, owner, window) || call.cost > this.limitOf(call, owner).limit;
@@ -328,8 +358,12 @@ export const brokenLimiters: readonly { law: LimiterLawName; fault: string; Kind
   { law: "all-or-nothing", fault: "narrow-drains-broad", Kind: NarrowDrainsBroad, ops: 3 },
   { law: "refusal-justified", fault: "one-short", Kind: OneShort, ops: 1 },
   { law: "refusal-justified", fault: "one-extra", Kind: OneExtra, ops: 2 },
+  { law: "refusal-justified", fault: "compared-as-text", Kind: ComparedAsText, ops: 10 },
+  { law: "refusal-justified", fault: "plain-object", Kind: PlainObject, ops: 2 },
   { law: "refusal-justified", fault: "cost-over-limit-admitted", Kind: CostOverLimitAdmitted, ops: 1 },
   { law: "isolated", fault: "wrong-user-key", Kind: WrongUserKey, ops: 4 },
+  { law: "isolated", fault: "joined-names", Kind: JoinedNames, ops: 2 },
+  { law: "isolated", fault: "case-ignored", Kind: CaseIgnored, ops: 2 },
   { law: "isolated", fault: "user-across-organizations", Kind: UserAcrossOrganizations, ops: 2 },
   { law: "isolated", fault: "scopes-mixed", Kind: ScopesMixed, ops: 2 },
   { law: "monotone", fault: "reset-all-sweep", Kind: ResetAllSweep, ops: 5 },

@@ -232,3 +232,30 @@ test.each<[number, string]>([
     expect(laws[0]?.outcome).toBe(outcome);
   },
 );
+
+test("keys are names of an object's members, too, which a plain object has from the start", async () => {
+  const keys = new Set<string>();
+  const factory = keyedLimiter({
+    ...{ name: "plain object", algorithm: "fixed-window", anchor: "epoch" },
+    create({ limit, windowMs }) {
+      const counts: Record<string, { readonly endsMs: number; readonly used: number }> = {};
+      return {
+        consume(key, cost, nowMs) {
+          keys.add(key);
+          let count = counts[key];
+          if (!count || count.endsMs <= nowMs)
+            count = { endsMs: nowMs - (nowMs % windowMs) + windowMs, used: 0 };
+          if (count.used + cost > limit) return false;
+          counts[key] = { ...count, used: count.used + cost };
+          return true;
+        },
+      };
+    },
+  });
+  const { laws } = await checkLaws(factory, { seed: 1, laws: ["refusal-justified"] });
+  expect([...keys]).toEqual(expect.arrayContaining(["acme/ann", "toString/constructor", "constructor"]));
+  expect(laws[0]?.counterexample?.script.ops).toMatchObject([
+    { organization: "", user: "constructor" },
+    { organization: "", user: "constructor" },
+  ]);
+});

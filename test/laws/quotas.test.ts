@@ -190,7 +190,7 @@ describe("of many overrides and operations, none is left out", () => {
 
 describe("calls of the engine that overlap are explained", () => {
   test.each(["github", "anthropic"])("%s", async (name) => {
-    const report = await checkQuotaInterleavings(quotaEngine, policyNamed(name), { runs: 15, seed: 2 });
+    const report = await checkQuotaInterleavings(quotaEngine, policyNamed(name), { runs: 15, seed: 3 });
     expect(report).toMatchObject({ outcome: "no-counterexample", ok: true });
     expect(report.overlapped).toBeGreaterThan(10);
   });
@@ -261,5 +261,44 @@ describe("spillway check --policy", () => {
     const { code, stderr } = await spillwayHere(["check", "--policy", `${sliding}`, "--runs", "1"]);
     expect(stderr).toContain("POLICY_UNSERVABLE");
     expect(code).toBe(2);
+  });
+});
+
+describe("callers are told apart", () => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "pairs",
+    quotas: {
+      minute: {
+        algorithm: { kind: "fixed-window", limit: 2, windowSeconds: 60, anchor: "epoch" },
+        key: ["team", "model"],
+      },
+    },
+    operations: { call: { uses: { minute: 1 } } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["team", "model"] },
+    wire: "openai",
+  });
+  const mixesUp = (mixed: (team: string, model: string) => string): QuotaLimiterFactory => ({
+    ...quotaEngine,
+    async create(given, seam) {
+      const limiter = await quotaEngine.create(given, seam);
+      return {
+        decide: ({ caller, ...call }, nowMs) => {
+          const { team = "", model = "" } = caller;
+          return limiter.decide({ ...call, caller: { team: mixed(team, model), model: "" } }, nowMs);
+        },
+      };
+    },
+  });
+
+  test.each([
+    ["right", (team: string, model: string) => `${team}/${model}`, "no-counterexample"],
+    ["case", (team: string, model: string) => `${team}/${model}`.toLowerCase(), "violated"],
+    ["joined", (team: string, model: string) => team + model, "violated"],
+    ["joined by a hyphen", (team: string, model: string) => `${team}-${model}`, "violated"],
+  ] as const)("%s", async (_, mixed, outcome) => {
+    const { laws } = await checkQuotaLaws(mixesUp(mixed), policy, { seed: 1, laws: ["isolated"], runs: 200 });
+    expect(laws.map((law) => law.outcome)).toEqual([outcome]);
   });
 });

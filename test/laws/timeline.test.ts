@@ -16,7 +16,7 @@ import { tinyFactory } from "./tiny-limiter.ts";
 
 async function rendered(law: LimiterLawName, fault: string): Promise<string[]> {
   const Kind = brokenLimiters.find((limiter) => limiter.fault === fault)?.Kind;
-  const report = await checkLaws(tinyFactory(fault, Kind), { seed: 2, laws: [law] });
+  const report = await checkLaws(tinyFactory(fault, Kind), { seed: 3, laws: [law] });
   return renderCounterexample(only(report)).map((line) => line.trimEnd());
 }
 
@@ -38,7 +38,7 @@ test("a law over one run: rules, operations, window edges, the breach with its a
     "                because  that window ended, nothing was charged since, and 1 <= 1",
     "",
   ]);
-  expect(lines.at(-1)).toMatch(/^repeat: npx spillway check --law recovers --seed 2 --path [\d:]+$/);
+  expect(lines.at(-1)).toMatch(/^repeat: npx spillway check --law recovers --seed 3 --path [\d:]+$/);
 });
 
 test("limits of one organization's or user's own are said to be that", async () => {

@@ -15,6 +15,7 @@ import {
   offsetMs,
   phaseMs,
 } from "../arbitraries.ts";
+import { oddNames, renamedOps, renamesOf } from "../odd-names.ts";
 import { type Act, costMost, type Intent, type Move, pick, planned } from "../planner.ts";
 import type { CallerAttributes, QuotaScript } from "./script.ts";
 
@@ -26,13 +27,20 @@ interface Crowd {
 
 /** Returns callers that differ in each attribute, and those that overrides match: of these, two are usual. */
 function callersOf(policy: Policy): Crowd {
-  const names = [
-    ...new Set([...attributesOf(policy), ...policy.overrides.flatMap(({ match }) => Object.keys(match))]),
-  ];
-  const first = Object.fromEntries(names.map((name) => [name, `${name}-1`]));
-  const others = names.toReversed().map((name) => ({ ...first, [name]: `${name}-2` }));
+  const attributes = Object.entries(valuesOf(policy));
+  const first = Object.fromEntries(attributes.map(([name, [one]]) => [name, one]));
+  const second = Object.fromEntries(attributes.map(([name, [, two]]) => [name, two]));
+  const others = attributes.toReversed().map(([name, [, two]]) => ({ ...first, [name]: two }));
   const matched = policy.overrides.map(({ match }) => ({ ...first, ...match }));
-  return { usual: [first, ...others, ...matched.slice(0, 2)], rare: matched.slice(2) };
+  const rare = [...matched.slice(2), ...(attributes.length > 1 ? [second] : [])];
+  return { usual: [first, ...others, ...matched.slice(0, 2)], rare };
+}
+
+/** Returns two values of each attribute that tells callers apart, beside those that overrides match. */
+function valuesOf(policy: Policy): Readonly<Record<string, readonly [string, string]>> {
+  const matched = policy.overrides.flatMap(({ match }) => Object.keys(match));
+  const names = [...new Set([...attributesOf(policy), ...matched])];
+  return Object.fromEntries(names.map((name) => [name, [`${name}-1`, `${name}-2`]]));
 }
 
 /** Returns the greatest cost of a call to a quota, points; a declared cost counts as 1. */
@@ -161,6 +169,7 @@ export function quotaScripts(
 ): fc.Arbitrary<QuotaScript> {
   const { limits, isExact = false, operations = Object.keys(policy.operations) } = factory;
   const callers = factory.callers === undefined ? callersOf(policy) : { usual: factory.callers, rare: [] };
+  const values = valuesOf(policy);
   const first = { caller: pick(callers.usual, 0), operation: pick(operations, 0) };
   const usual = moveArbitrary(profile, fc.nat({ max: 5 }));
   const room = fc.record({ to: fc.constant("room" as const), offsetMs });
@@ -179,9 +188,11 @@ export function quotaScripts(
       startMs: odd.length === 0 ? phaseMs.map((phase) => aboutMs + phase) : started,
       intents: fc.noBias(fc.array(intent, { maxLength: intentsMost, size: "max" })),
       pick: fc.nat({ max: 60 }),
+      names: factory.callers === undefined ? oddNames : fc.constant(null),
     })
-    .map(({ policy: drawn, startMs, intents, pick }) => {
-      const ops = planned({ policy: drawn, first, startMs }, intents);
+    .map(({ policy: drawn, startMs, intents, pick, names }) => {
+      const plain = planned({ policy: drawn, first, startMs }, intents);
+      const ops = names === null ? plain : renamedOps(plain, renamesOf(values, names));
       return { policy: drawn, isExact, startMs, ops, pick };
     });
 }
