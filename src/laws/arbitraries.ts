@@ -8,7 +8,7 @@ import { quotaNames } from "../policy/names.ts";
 import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { opByRules, policyFor } from "./by-rules.ts";
-import { type Names, oddNames, type Renames, renamed, renamedOps, renamesOf } from "./odd-names.ts";
+import { type OddNames, oddNames, type Renames, renamed, renamedOps, renamesOf } from "./odd-names.ts";
 import { type Act, type Amount, type Intent, type Move, pick, planned } from "./planner.ts";
 import type { CallerAttributes } from "./quotas/script.ts";
 import type { Script } from "./script.ts";
@@ -152,7 +152,7 @@ const raised = <W extends Readonly<Record<Scope, { limit: number }>>>(
   }) as W;
 
 /** Returns odd names for two organizations and two users that no given rules name. */
-function renamesFor(callers: Callers, given: Rules | undefined, isKeyed: boolean, names: Names): Renames {
+function renamesFor(callers: Callers, given: Rules | undefined, isKeyed: boolean, names: OddNames): Renames {
   const taken = given === undefined ? "" : JSON.stringify([given.organizations, given.users]);
   const free = (known: readonly string[]): string[] =>
     [...new Set(known)].filter((name) => !taken.includes(name));

@@ -1,30 +1,30 @@
-// Names that keys of counts mix up: a store may take them for members of an object, join them without a separator, or
+// OddNames that keys of counts mix up: a store may take them for members of an object, join them without a separator, or
 // change their case. Scripts are drawn with plain names; some take others at the end, so that each shrinks to plain ones.
 import fc from "fast-check";
 import type { QuotaOp } from "./quotas/script.ts";
 
 /** Two names for a first attribute, and two for a second: for organizations and users, say. */
-export interface Names {
+export interface OddNames {
   readonly first: readonly [string, string];
   readonly second: readonly [string, string];
 }
 
 /** Two pairs that are one text if a store joins their parts: `a` and `b-c`, `a-b` and `c`. */
-const joinedBy = (separator: string): Names => ({
+const joinedBy = (separator: string): OddNames => ({
   first: ["a", `a${separator}b`],
   second: [`b${separator}c`, "c"],
 });
 
-/** Names that differ in their case, names of each JavaScript object's members, and names that joins make alike. */
+/** OddNames that differ in their case, names of each JavaScript object's members, and names that joins make alike. */
 const odd = fc.oneof(
-  fc.constant<Names>({ first: ["acme", "Acme"], second: ["ann", "Ann"] }),
-  fc.constant<Names>({ first: ["toString", "__proto__"], second: ["constructor", "__proto__"] }),
+  fc.constant<OddNames>({ first: ["acme", "Acme"], second: ["ann", "Ann"] }),
+  fc.constant<OddNames>({ first: ["toString", "__proto__"], second: ["constructor", "__proto__"] }),
   fc.constant(joinedBy("")),
   fc.constantFrom("-", ":", "_").map(joinedBy),
 );
 
 /** Draws odd names, or `null` for plain ones. */
-export const oddNames: fc.Arbitrary<Names | null> = fc.oneof(
+export const oddNames: fc.Arbitrary<OddNames | null> = fc.oneof(
   { withCrossShrink: true },
   fc.constant(null),
   odd,
@@ -36,7 +36,7 @@ export type Renames = Readonly<Record<string, ReadonlyMap<string, string>>>;
 /** @param plain the names to change, by attribute: two of each */
 export function renamesOf(
   plain: Readonly<Record<string, readonly string[]>>,
-  { first, second }: Names,
+  { first, second }: OddNames,
 ): Renames {
   const renames = Object.entries(plain).map(([attribute, values], at) => {
     const odd = at % 2 === 0 ? first : second;
