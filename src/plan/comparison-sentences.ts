@@ -87,12 +87,21 @@ function populationSentences(
         `Over the whole run: ${text(alone, share)} and ${text(jittered, share)}; ${asNow}.`
       : `${waiting} ${text(alone, share)}; ${withJitter} ${text(jittered, share)}; ${asNow}.`,
   ];
-  const best = leastRefused(mine, asIs, population);
-  if (best !== null)
+  const asNowText = `as things stand ${text(asIs, share)}, ${text(asIs, `${population}.waitP95Ms`)}`;
+  const least = leastRefused(mine, asIs, population);
+  if (least.length > 0) {
+    const meanings = listText(least.map(({ policy }) => policyMeaning(policy)));
+    const [verb, apart] =
+      least.length === 1 ? ["refuses", ""] : ["refuse", ", and the runs do not tell which of them least"];
+    const refusals = listText(least.map((one) => text(one, share)));
+    const waits = listText(least.map((one) => text(one, `${population}.waitP95Ms`)));
     sentences.push(
-      `With the limits as they are, ${policyMeaning(best.policy)} refuses ${population} least without losing more: ` +
-        `${text(best, share)} of calls, 95% of jobs within ${text(best, `${population}.waitP95Ms`)} ` +
-        `(as things stand ${text(asIs, share)}, ${text(asIs, `${population}.waitP95Ms`)}).`,
+      `With the limits as they are, ${meanings} ${verb} ${population} least without losing more${apart}: ` +
+        `${refusals} of calls, 95% of jobs within ${waits} (${asNowText}).`,
+    );
+  } else if (mine.some(isPolicyAlone))
+    sentences.push(
+      `With the limits as they are, no policy that was tried surely refuses ${population} less than now without losing more (${asNowText}).`,
     );
   const larger = mine.filter(({ policy }) => policy.startsWith("own"));
   if (larger.length > 0) {
@@ -104,23 +113,28 @@ function populationSentences(
   return sentences;
 }
 
-/** Returns the policy that refuses least, among those that do not surely lose more jobs than the present one. */
+/** Tells whether an alternative changes what clients do, and no limits. */
+const isPolicyAlone = ({ limits, asIs }: PlanAlternative): boolean => !asIs && limits === asTheyAre;
+
+/**
+ * Returns the policies that surely refuse less than the present one and do not surely lose more jobs: the one that
+ * refuses least, and those that the runs do not tell from it.
+ */
 function leastRefused(
   alternatives: readonly PlanAlternative[],
   asIs: PlanAlternative,
   population: string,
-): PlanAlternative | null {
-  const share = (one: PlanAlternative): number =>
-    named(one, `${population}.refusedShare`)?.mean ?? Number.NaN;
+): readonly PlanAlternative[] {
+  const share = (one: PlanAlternative) => named(one, `${population}.refusedShare`);
   const lost = (one: PlanAlternative) => named(one, `${population}.gaveUp`);
-  let best: PlanAlternative | null = null;
-  for (const one of alternatives) {
-    if (one.limits !== asTheyAre || surelyMore(lost(one), lost(asIs))) continue;
-    if (share(one) < share(best ?? asIs)) best = one;
-  }
-  return best;
+  const better = alternatives
+    .filter(isPolicyAlone)
+    .filter((one) => surelyMore(share(asIs), share(one)) && !surelyMore(lost(one), lost(asIs)))
+    .sort((a, b) => (share(a)?.mean ?? 0) - (share(b)?.mean ?? 0));
+  const [least] = better;
+  return better.filter((one) => least !== undefined && !surelyMore(share(one), share(least)));
 }
 
-/** Tells whether a figure is more than another by more than chance. */
+/** Tells whether a figure is more than another by more than chance. One run alone tells no chance. */
 const surelyMore = (one: PlanFigure | undefined, other: PlanFigure | undefined): boolean =>
-  (one?.interval?.low ?? one?.mean ?? Number.NaN) > (other?.interval?.high ?? other?.mean ?? Number.NaN);
+  (one?.interval?.low ?? Number.NaN) > (other?.interval?.high ?? Number.NaN);
