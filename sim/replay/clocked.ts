@@ -15,14 +15,12 @@ export function clockedCalls(
   untold: ReadonlySet<number>,
 ): Uint8Array {
   const marks = new Uint8Array(calls.count);
-  const { count, atMs } = calls;
-  const watched = { startedAtMs: atMs[0] ?? 0, endedAtMs: atMs[count - 1] ?? 0 };
   for (const own of byUser(calls)) {
     const [first] = own;
     if (first === undefined || untold.has(calls.user[first] as number)) continue;
     const { caller, resolutionMs } = recordedUser(own, calls, callers);
-    const starts = new Set(clockedStarts(caller, watched, resolutionMs));
-    for (const call of own) marks[call] = Number(starts.has(atMs[call] as number));
+    const starts = new Set(clockedStarts(caller, resolutionMs));
+    for (const call of own) marks[call] = Number(starts.has(calls.atMs[call] as number));
   }
   return marks;
 }

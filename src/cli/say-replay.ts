@@ -36,6 +36,7 @@ export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
   const lines = [
     filtered === "" ? "" : pc.yellow(filtered),
     lookedAtWords(result),
+    rowsWords(result),
     ...result.log.notes.map((note) => pc.yellow(note)),
     hitWords(result),
     whenWords(result),
@@ -51,6 +52,12 @@ export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
     interruptedWords(result),
   ];
   for (const line of lines) if (line !== "") terminal.say(`  ${line}`);
+}
+
+/** Says how many rows there were of each kind, those of none included. */
+function rowsWords({ log, rows }: ReplayView): string {
+  const kinds = rows.map(([kind, amount]) => `${kind}: ${amount}`);
+  return `Rows read: ${count(log.rows)} (${kinds.join("; ")}); not read: ${count(log.unread)}.`;
 }
 
 /** Returns the period of refusals, and its worst time. */
@@ -78,9 +85,9 @@ function headroomLines({ headroom }: ReplayView): string[] {
   const names = headroom.map((one) => `${one.name}:`);
   const widest = Math.max(...names.map(displayWidth));
   return headroom.map(({ windows, windowsOver, useMax, useP99, useP50 }, place) => {
-    const over = windowsOver === 0 ? "" : `, ${pc.red(`${count(windowsOver)} too full`)}`;
+    const over = windowsOver === 0 ? "none too full" : pc.red(`${count(windowsOver)} too full`);
     const uses = `half use ${share(useP50)} of the limit, 99% ${share(useP99)}, the fullest ${share(useMax)}`;
-    return `${padAfter(names[place] ?? "", widest)} ${counted(windows, "window")}; ${uses}${over}`;
+    return `${padAfter(names[place] ?? "", widest)} ${counted(windows, "window")}; ${uses}, ${over}`;
   });
 }
 

@@ -58,8 +58,8 @@ export function reactionWords(reaction: ReactionView): string {
   const parts = [
     `${count(admittedAtOnce)} get through at the first try`,
     `${count(admittedLater)} after a refusal`,
-    ...(gaveUp > 0 ? [`${count(gaveUp)} are given up`] : []),
-    ...(unfinished > 0 ? [`${count(unfinished)} still wait at the end`] : []),
+    `${count(gaveUp)} are given up`,
+    `${count(unfinished)} still wait at the end`,
   ];
   const why = independent ? "" : ": a call waits for its caller's earlier ones";
   const later =

@@ -22,8 +22,9 @@ test("nobody refused is green, and has no table", () => {
   expect(said({})).toEqual([
     "<bold>a.log</>: <green>None of 1 call would have been refused</>",
     "  1 call of 1 user in 1 organization over 0 ms, replayed under these rules as they came.",
-    "  organization, REST: 1 window; half use 0.5% of the limit, 99% 0.5%, the fullest 0.5%",
-    "  user, REST:         1 window; half use 2% of the limit, 99% 2%, the fullest 2%",
+    "  Rows read: 1 (REST calls: 1; GraphQL calls: 0; Status calls, which are free: 0; What no quota counts: 0); not read: 0.",
+    "  organization, REST: 1 window; half use 0.5% of the limit, 99% 0.5%, the fullest 0.5%, none too full",
+    "  user, REST:         1 window; half use 2% of the limit, 99% 2%, the fullest 2%, none too full",
     "  No row of this log, as it came, would have been refused with 1 instead of 200 requests for the organization (REST), 1 instead of 50 requests for a user (REST), either.",
     "  The log itself has no refusal among the 1 call whose answer it knows. No call that it admitted would have been refused.",
   ]);
@@ -37,10 +38,10 @@ test("refusals have a span, a worst time and a picture", () => {
   const slots = [slot(noon, 0), slot(noon + 1_000, 2, 1), slot(noon + 2_000, 0), slot(noon + 3_000, 1, 2)];
   const lines = said({ slots, slotMs: 1_000, totals: { ...base.totals, refused: 3, usersRefused: 1 } });
   expect(lines[0]).toBe("<bold>a.log</>: <red>3 of 1 call (300%) would have been refused</>");
-  expect(lines[3]).toBe(
+  expect(lines[4]).toBe(
     "  Between 2026-01-05 12:00:01 UTC and 2026-01-05 12:00:04 UTC; 3 within 1 s from 2026-01-05 12:00:01 UTC on.",
   );
-  expect(lines[4]).toBe(
+  expect(lines[5]).toBe(
     `  <cyan>${`${" ".repeat(15)}${"█".repeat(15)}`.repeat(2)}</> refusals, at most 3 in 1 s`,
   );
   const later = [slot(noon, 1), slot(noon + 1_000, 1_500)];
@@ -98,7 +99,7 @@ const reacting = (more: object, refused = 3): string[] => {
 
 test("callers that react have waits, and what of the log's refusals is one call", () => {
   const counts =
-    "Of 9 calls, sent 12 times in all (25% refused), 6 get through at the first try, 3 after a refusal.";
+    "Of 9 calls, sent 12 times in all (25% refused), 6 get through at the first try, 3 after a refusal, 0 are given up, 0 still wait at the end.";
   const waits = " Those that were refused first waited: half 1 s, 95% 2 s, the longest 1 min 30 s.";
   const head = (before: string) => `  <bold>If callers react by waitReset(of: both)</>${before}:`;
   const lost = " (without, 3 would have been lost)";
