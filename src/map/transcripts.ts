@@ -1,4 +1,6 @@
 // Records of an API's answers → answers seen: a HAR, curl's output, JSON lines, an access log.
+import { splitAccessLog } from "../logs/access-log.ts";
+import { guesses, plainName } from "../logs/column-guesses.ts";
 import { entriesOf } from "../logs/har.ts";
 import { memberOf, textOfValue } from "../logs/json-lines.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -73,6 +75,8 @@ const roles = {
   time: /^(?:time|timestamp|ts|@timestamp|date|datetime|time_iso8601)$/i,
 };
 const depthMost = 4;
+/** Names of members that tell callers apart, the likeliest first. */
+const callerNames = [...guesses.user.names, ...guesses.address.names];
 
 function jsonExchange(line: string): RawExchange[] {
   let row: unknown;
@@ -83,6 +87,7 @@ function jsonExchange(line: string): RawExchange[] {
   }
   const found: Partial<Record<keyof typeof roles, string>> = {};
   const headers: [string, string][] = [];
+  const callers = new Map<string, string>();
   const visit = (value: unknown, depth: number): void => {
     if (!isPlainObject(value) || depth > depthMost) return;
     for (const [key, member] of Object.entries(value)) {
@@ -90,9 +95,11 @@ function jsonExchange(line: string): RawExchange[] {
       const name = key.replace(prefix, "").replaceAll("_", "-");
       if (text === undefined) visit(member, depth + 1);
       else if (isLimitLike(name)) headers.push([name, text]);
-      else
+      else {
+        if (isNamed(text) && !callers.has(plainName(key))) callers.set(plainName(key), text);
         for (const [role, pattern] of Object.entries(roles) as [keyof typeof roles, RegExp][])
           if (pattern.test(key)) found[role] ??= text;
+      }
     }
   };
   visit(row, 0);
@@ -100,10 +107,13 @@ function jsonExchange(line: string): RawExchange[] {
   const status = Number(found.status);
   if (!(status >= 100)) return [];
   const received = textOfValue(memberOf(row, ["received"]));
-  const caller = textOfValue(memberOf(row, ["user"]));
-  const seen = exchange(found.method, found.url, status, headers, timeOf(found.time ?? received));
-  return [caller === undefined ? seen : { ...seen, caller }];
+  const caller = callerNames.map((name) => callers.get(name)).find((name) => name !== undefined);
+  return [exchange(found.method, found.url, status, headers, timeOf(found.time ?? received), caller)];
 }
+
+/** Tells whether a field of a log names something. */
+const isNamed = (text: string | undefined): text is string =>
+  text !== undefined && text !== "" && text !== "-";
 
 /** Returns the headers of a trace's line, which names them by their fields (FORMAT.md). */
 const headersOfTrace = (row: unknown): [string, string][] =>
@@ -123,7 +133,10 @@ function timeOf(text: string | undefined): number | null {
 
 function accessExchange(line: string): RawExchange[] {
   const [, method, url, status] = /"([A-Z]+) (\S+) HTTP\/[\d.]+" (\d{3})\b/.exec(line) ?? [];
-  return status === undefined ? [] : [exchange(method, url, Number(status), [], null)];
+  if (status === undefined) return [];
+  const [address, , user] = splitAccessLog(line) ?? [];
+  const caller = [user?.text, address?.text].find(isNamed);
+  return [exchange(method, url, Number(status), [], null, caller)];
 }
 
 const exchange = (
@@ -132,6 +145,7 @@ const exchange = (
   status: number,
   headers: [string, string][],
   atMs: number | null,
+  caller: string | undefined,
 ): RawExchange => ({
   method: method ?? "GET",
   url: url ?? "",
@@ -141,4 +155,5 @@ const exchange = (
   headers,
   body: "",
   atMs,
+  ...(caller === undefined ? {} : { caller }),
 });

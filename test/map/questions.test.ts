@@ -37,6 +37,10 @@ function questionsOf(...answers: readonly Answer[]): Record<string, string> {
       ].join("\n");
     })
     .join("\n");
+  return questionsIn(text);
+}
+
+function questionsIn(text: string): Record<string, string> {
   const secrets = new Set<string>();
   const { questions } = propose(readTranscript(text, "answers.txt", secrets), secrets, "my-api");
   return Object.fromEntries(questions.map(({ path, seen }) => [path, seen]));
@@ -74,6 +78,34 @@ describe("a question says what was seen", () => {
     expect(questionsOf(refused[0] as Answer, ann)[limitPath]).toBe(
       "No limit was shown, and nothing left: 1 holds the place of the limit.",
     );
+  });
+
+  test.each<[string, (caller: string, status: number) => string]>([
+    [
+      "the users of an access log",
+      (caller, status) =>
+        `203.0.113.9 - ${caller} [23/Nov/2026:10:00:20 +0000] "GET /v1/things HTTP/1.1" ${status} 5`,
+    ],
+    [
+      "the addresses of an access log without users",
+      (caller, status) =>
+        `203.0.113.${caller.length} - - [23/Nov/2026:10:00:20 +0000] "GET /v1/things HTTP/1.1" ${status} 5`,
+    ],
+    [
+      "the accounts of JSON lines, in preference to addresses",
+      (account, status) =>
+        JSON.stringify({ ip: "203.0.113.9", request: { account, path: "/v1/things" }, status }),
+    ],
+    [
+      "the users of JSON lines",
+      (user, status) => JSON.stringify({ account: "all", user, path: "/v1/things", status }),
+    ],
+  ])("of each caller by itself: %s", (_, line) => {
+    const statuses = [200, 200, 200, 429];
+    const lines = statuses.flatMap((status) => ["ann", "barbara"].map((caller) => line(caller, status)));
+    const questions = questionsIn(`${lines.join("\n")}\n`);
+    expect(questions["quotas"]).toContain("the answers are those of 2 callers.");
+    expect(questions[limitPath]).toContain("One caller was let through 3 times before a refusal");
   });
 
   test("of a count in no form, beside one that is read", () => {

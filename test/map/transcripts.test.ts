@@ -205,10 +205,10 @@ describe("JSON lines", () => {
   });
 });
 
-test("an access log tells method, path and status alone", () => {
+test("an access log tells method, path, status and caller", () => {
   const line = '﻿1.2.3.4 - ann [23/Nov/2026:10:00:00 +0000] "HEAD /v1/a?b=c HTTP/1.1" 304 5';
   expect(read(`${line}\nnot a line\n`)).toMatchObject([
-    { method: "HEAD", segments: ["v1", "a"], status: 304, headers: {}, atMs: null, caller: "" },
+    { method: "HEAD", segments: ["v1", "a"], status: 304, headers: {}, atMs: null, caller: "ann" },
   ]);
 });
 
