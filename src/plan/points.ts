@@ -1,7 +1,7 @@
 // The points of a sweep: the values of each, the number of its runs, and what was measured there.
-import { type FigureReference, isWithin } from "../rules/figures.ts";
+import { type FigureReference, isWithin, unitOf } from "../rules/figures.ts";
 import type { FitError } from "../scenario/scenario.ts";
-import type { PlanFigure, PlanPoint, PlanValue } from "../summary/plan-result.ts";
+import type { Interval, PlanFigure, PlanPoint, PlanValue } from "../summary/plan-result.ts";
 import type { Goal } from "./goals.ts";
 import type { Variant } from "./job.ts";
 import { heldTo, widened } from "./model-error.ts";
@@ -136,6 +136,13 @@ export function trialOf({ outcomes, goals, figures, fitError }: Workshop, varian
   };
 }
 
+/** Returns the part of an interval that a figure can reach: none is below 0, and no share above 1. */
+const possible = (interval: Interval | null, name: FigureReference["name"]): Interval | null =>
+  interval && {
+    low: Math.max(0, interval.low),
+    high: unitOf(name) === "share" ? Math.min(1, interval.high) : interval.high,
+  };
+
 /** Returns each figure over the replications of a variant. */
 export function figuresOf(shop: Workshop, variant: Variant, replications: number): PlanFigure[] {
   const { outcomes, figures, sampling, fitError } = shop;
@@ -152,7 +159,7 @@ export function figuresOf(shop: Workshop, variant: Variant, replications: number
       figure,
       measured: values.length,
       mean,
-      interval: widened(interval, name, fitError),
+      interval: possible(widened(interval, name, fitError), name),
       least,
       most,
     };

@@ -1,7 +1,7 @@
 // The points of a sweep come in the order of its axes, whatever the order in which they were tried.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Points } from "../../src/plan/points.ts";
+import { figuresOf, Points, type Workshop } from "../../src/plan/points.ts";
 import { Outcomes } from "../../src/plan/sampling.ts";
 import type { Vary } from "../../src/plan/vary.ts";
 
@@ -34,4 +34,31 @@ test("points are listed by the first axis' candidates, then by the second's", ()
       expect(listed).toEqual(all.filter((values) => tried.includes(values)));
     }),
   );
+});
+
+test("intervals keep to what a figure can be: none is below 0, and no share above 1", () => {
+  const runs = [
+    { fairness: 1, refusedShare: 0, waitP95Ms: 0, admitted: 100 },
+    { fairness: 1, refusedShare: 0, waitP95Ms: 0, admitted: 101 },
+    { fairness: 0.9, refusedShare: 0.9, waitP95Ms: 900, admitted: 102 },
+  ];
+  const names = ["fairness", "refusedShare", "waitP95Ms", "admitted"] as const;
+  const shop = {
+    outcomes: { of: (_: unknown, run: number) => ({ figures: names.map((name) => runs[run]?.[name]) }) },
+    sampling: { share: 0.5, confidence: 0.95, looks: [3] },
+    fitError: { calls: 0, refused: 0.5, waitP95Ms: 0.5 },
+    figures: names.map((name) => [name, { population: null, name }]),
+  } as unknown as Workshop;
+  const variant = { changes: [], trigger: null, windowMs: null };
+  const [fairness, refusedShare, wait, admitted] = figuresOf(shop, variant, 3).map(
+    ({ interval }) => interval,
+  );
+  expect(fairness).toMatchObject({ high: 1 });
+  expect(fairness?.low).toBeLessThan(0.9);
+  expect(refusedShare).toEqual({ low: 0, high: 1 });
+  expect(wait).toMatchObject({ low: 0 });
+  expect(wait?.high).toBeGreaterThan(900);
+  // Student's quantile of 97.5% with 2 degrees of freedom is 4.303; the deviation is 1.
+  expect(admitted?.low).toBeCloseTo(101 - 4.303 / Math.sqrt(3), 3);
+  expect(admitted?.high).toBeCloseTo(101 + 4.303 / Math.sqrt(3), 3);
 });
