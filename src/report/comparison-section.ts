@@ -1,6 +1,6 @@
-// The simulator's prediction beside the measurement of the same scenario.
+// Two runs side by side: most often the simulator's prediction and the measurement of the same scenario.
 
-import { type FigureName, figureKinds, figureNames } from "../rules/figures.ts";
+import { type FigureName, figureKinds } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
 import type { WindowSeries } from "../summary/series.ts";
@@ -9,29 +9,35 @@ import { whoseName } from "../summary/told.ts";
 import type { Whose } from "../trace/whose.ts";
 import { chartDrawing, seriesColor, timeDrawing } from "./axes.ts";
 import { refusalColor, waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
-import { duration, figureText } from "./format.ts";
+import { duration, figuresTold, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
+import type { RunRecord } from "./run.ts";
 import { ownerWords, type ReportSource, unitsOf } from "./source.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 import { waitData, waiting, waitReadings, waitWords } from "./waits-section.ts";
 import { windowData, windowReadings, windowRows } from "./window-rows.ts";
 import { limitWords, windowTitle, windowWords } from "./windows-section.ts";
 
-/** Two runs of one scenario: the measurement is drawn solid, the prediction dashed. */
+/** Two runs: the measurement, or the first, is drawn solid, the other dashed. */
 export interface Comparison {
   readonly measured: ReportSource;
   readonly predicted: ReportSource;
   readonly measuredName: string;
   readonly predictedName: string;
+  /** True if one was measured and the other simulated. */
+  readonly isPrediction: boolean;
 }
 
 /** Tells which run is the measurement: the one that was not simulated, or the first if both or neither were. */
 export function compare(run: ReportSource, other: ReportSource): Comparison {
   const isMeasured = ({ run: { record } }: ReportSource): boolean => record.driver !== "simulator";
   if (isMeasured(run) === isMeasured(other))
-    return { measured: run, predicted: other, measuredName: "this run", predictedName: "the other run" };
-  const names = { measuredName: "measured", predictedName: "simulated" };
+    return {
+      ...{ measured: run, predicted: other, measuredName: "this run", predictedName: "the other run" },
+      isPrediction: false,
+    };
+  const names = { measuredName: "measured", predictedName: "simulated", isPrediction: true };
   return isMeasured(run)
     ? { measured: run, predicted: other, ...names }
     : { measured: other, predicted: run, ...names };
@@ -41,7 +47,7 @@ export function comparisonSection(comparison: Comparison, gallery: Gallery): Htm
   const { measured, predicted } = comparison;
   const pictures = comparisonPictures(comparison);
   return html`<section id="comparison">
-<h2>Prediction and measurement</h2>
+<h2>${comparison.isPrediction ? "Prediction and measurement" : "Two runs side by side"}</h2>
 <p>${introduction(comparison)}</p>
 ${figureTable("Figures of the whole run", measured.run.summary.figures, predicted.run.summary.figures, comparison, false)}${pictures.map(
   (picture) => html`<figure><h3><bdi>${picture.title}</bdi></h3>
@@ -54,13 +60,49 @@ ${pairs(measured.run.summary, predicted.run.summary).map(([name, ours, theirs]) 
 `;
 }
 
-function introduction({ measured, predicted, measuredName, predictedName }: Comparison): string {
+function introduction(comparison: Comparison): string {
+  const { measured, predicted, measuredName, predictedName, isPrediction } = comparison;
   const [ours, theirs] = [measured.run.record, predicted.run.record];
-  const sameScenario = ours.scenario.name === theirs.scenario.name && ours.seed === theirs.seed;
-  const what = sameScenario
-    ? `The same scenario with the same seed, ${measuredName} and ${predictedName}.`
-    : `${shortName(ours.scenario.name)} (seed ${ours.seed}), ${measuredName}, and ${shortName(theirs.scenario.name)} (seed ${theirs.seed}), ${predictedName}.`;
-  return `${what} Times of single calls differ with the network and the machine; what the rules decide should not differ by much.`;
+  const apart = differencesOf(ours, theirs);
+  const what = `${shortName(ours.scenario.name)}, ${measuredName}, and ${shortName(theirs.scenario.name)}, ${predictedName}`;
+  const others = notInBoth(comparison);
+  if (apart.length > 0)
+    return `${what}. Their ${apart.join("; their ")}: figures may differ by that alone.${others}`;
+  const alike = `${what}: the same name, seed, planned length and limits.`;
+  if (isPrediction)
+    return `${alike} Times of single calls differ with the network and the machine; what the limits decide should not differ by much.${others}`;
+  return ours.driver === "simulator"
+    ? `${alike} Two simulations of one scenario are equal: whatever differs comes from another text of the scenario, another option or another version of spillway.${others}`
+    : `${alike} Times of single calls differ from run to run; what the limits decide should not differ by much.${others}`;
+}
+
+/** Says in what the records of two runs differ. */
+function differencesOf(ours: RunRecord, theirs: RunRecord): string[] {
+  const limits = ({ rules, policy }: RunRecord): string => JSON.stringify(rules ?? policy ?? null);
+  const pairs: readonly (readonly [name: string, ours: string, theirs: string])[] = [
+    ["scenarios", shortName(ours.scenario.name), shortName(theirs.scenario.name)],
+    ["seeds", String(ours.seed), String(theirs.seed)],
+    ["planned lengths", duration(ours.durationMs), duration(theirs.durationMs)],
+    ["ends", endWords(ours), endWords(theirs)],
+  ];
+  return [
+    ...pairs.flatMap(([name, one, other]) => (one === other ? [] : [`${name} are ${one} and ${other}`])),
+    ...(limits(ours) === limits(theirs) ? [] : ["limits differ"]),
+  ];
+}
+
+const endWords = ({ interrupted }: RunRecord): string => (interrupted ? "early (interrupted)" : "as planned");
+
+/** Says which populations only one of the runs has; nothing if there are none. */
+function notInBoth({ measured, predicted, measuredName, predictedName }: Comparison): string {
+  const called = ({ run: { summary } }: ReportSource): string[] =>
+    summary.populations.filter(({ figures }) => figures.calls > 0).map(({ name }) => name);
+  const [ours, theirs] = [called(measured), called(predicted)];
+  const only = (some: readonly string[], others: readonly string[], where: string): string => {
+    const names = some.filter((name) => !others.includes(name)).map(shortName);
+    return names.length === 0 ? "" : ` Calls of ${names.join(", ")} are in one run alone: ${where}.`;
+  };
+  return only(ours, theirs, measuredName) + only(theirs, ours, predictedName);
 }
 
 function pairs(ours: Summary, theirs: Summary): [name: string, ours: Figures, theirs: Figures][] {
@@ -85,7 +127,7 @@ function figureTable(
     { title: predictedName, number: true, cell: (name) => figureText(name, theirs[name]) },
     { title: "difference", number: true, cell: (name) => difference(name, ours[name], theirs[name]) },
   ];
-  const rows = figureNames.filter((name) => (ours[name] ?? 0) !== 0 || (theirs[name] ?? 0) !== 0);
+  const rows = figuresTold(ours, theirs);
   return (folded ? foldedTable : table)(columns, rows, { caption, titled: folded, opener: caption });
 }
 
@@ -93,11 +135,13 @@ function figureTable(
 function difference(name: FigureName, ours: number | null, theirs: number | null): string {
   if (ours === null || theirs === null) return "–";
   const by = ours - theirs;
-  if (Math.abs(by) < 0.0005) return "0";
+  if (by === 0) return "0";
   const sign = by < 0 ? "−" : "+";
-  if (name === "fairness") return `${sign}${Math.round(Math.abs(by) * 1000) / 1000}`;
   const { unit } = figureKinds[name];
-  if (unit === "share") return `${sign}${Math.round(Math.abs(by) * 1000) / 10} pp`;
+  const isShare = unit === "share" && name !== "fairness";
+  const rounded = Math.round(Math.abs(by) * 1000);
+  if (unit === "share" && rounded === 0) return isShare ? "<0.1 pp" : "<0.001";
+  if (unit === "share") return isShare ? `${sign}${rounded / 10} pp` : `${sign}${rounded / 1000}`;
   return sign + (unit === "ms" ? duration(Math.abs(by)) : count(Math.abs(by)));
 }
 

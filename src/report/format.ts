@@ -1,7 +1,8 @@
 // Numbers as people read them, the same on every machine: no locale, no time zone.
-import { type FigureReference, unitOf } from "../rules/figures.ts";
+import { type FigureName, type FigureReference, figureNames, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
+import type { Figures } from "../summary/summary.ts";
 
 /** Returns `5.9%`. A share near 0 or 1 is not rounded to 0% or 100%. */
 export function share(value: number): string {
@@ -37,6 +38,13 @@ export const noteWords = (note: string): string => `Note: ${note}${/[.!?]$/.test
 /** Returns `acme/agent-17`, or `acme` if the user is `null`. */
 export const ownerName = (org: string, user: string | null): string =>
   user === null ? shortName(org) : `${shortName(org)}/${shortName(user)}`;
+
+/** Figures that are told even if they are 0: a reader asks for them. */
+const askedFor: readonly FigureName[] = ["calls", "admitted", "refused"];
+
+/** Returns the figures that a table of one or two runs tells. */
+export const figuresTold = (ours: Figures, theirs: Figures | null): readonly FigureName[] =>
+  figureNames.filter((name) => askedFor.includes(name) || Boolean(ours[name]) || Boolean(theirs?.[name]));
 
 /** Returns a figure in its unit; `–` if there was nothing to measure. */
 export function figureText(name: FigureReference["name"], value: number | null): string {

@@ -1,12 +1,11 @@
 // summary.md: a run as a comment on a pull request, with the verdict, what was missed or broken, and the figures.
 
-import { figureNames } from "../rules/figures.ts";
 import { lawNames } from "../rules/laws.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type { Figures } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration, figureText, instant, noteWords } from "./format.ts";
+import { duration, figuresTold, figureText, instant, noteWords } from "./format.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import type { Run } from "./run.ts";
 import {
@@ -120,9 +119,12 @@ function expectationBlock(run: Run): string[] {
 function figureBlock({ record, summary }: Run, other: Run | null): string {
   const ours = summary.figures;
   const theirs: Figures | null = other?.summary.figures ?? null;
-  const names = figureNames.filter((name) => (ours[name] ?? 0) !== 0 || (theirs?.[name] ?? 0) !== 0);
+  const names = figuresTold(ours, theirs);
   const titles = ["Figure", driverWords[record.driver]];
-  if (other !== null) titles.push(driverWords[other.record.driver]);
+  if (other !== null) {
+    const { driver } = other.record;
+    titles.push(`${driver === record.driver ? "the other run, " : ""}${driverWords[driver]}`);
+  }
   const rows = names.map((name) => [
     code(name),
     figureText(name, ours[name]),
