@@ -128,7 +128,7 @@ describe("a replay", () => {
       ["bob", "51", "1", "2%", "2026-01-05 12:02:50 UTC"],
     ]);
     expect(said.filter((line) => line.includes("half use"))).toEqual([
-      "  organization, REST: 2 windows; half use 25.5% of the limit, 99% 30%, the fullest 30%",
+      "  organization, REST: 2 windows; half use 25.5% of the limit, 99% 30%, the fullest 30%, none too full",
       "  user, REST:         2 windows; half use 102% of the limit, 99% 120%, the fullest 120%, 2 too full",
     ]);
   });
