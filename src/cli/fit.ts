@@ -171,6 +171,12 @@ async function recordingOf(
     },
     (files) => policyOfLogs(files, limits, { asWindow: args["as-window"], verb: "fit" }),
   );
+  const sayNotes = (notes: readonly string[]): void => {
+    for (const words of notes) if (words !== "") terminal.say(pc.yellow(words));
+  };
+  // The others are known once all rows are read.
+  const knownNotes = logs.notes.length;
+  sayNotes(logs.notes);
   const [file] = logs.files;
   const isTrace = logs.files.length === 1 && file?.sample.format === "trace";
   if (isTrace && logs.policy !== undefined && trafficOf(args) === 1) {
@@ -205,8 +211,7 @@ async function recordingOf(
     logs.unplaced,
     logs.callers.map(({ organization }) => organization),
   );
-  for (const words of [anonymousWords(logs.anonymous), apart, ...logs.notes])
-    if (words !== "") terminal.say(pc.yellow(words));
+  sayNotes([anonymousWords(logs.anonymous), apart, ...logs.notes.slice(knownNotes)]);
   return recorder.finish();
 }
 

@@ -61,6 +61,8 @@ export interface UnderstoodLogs {
   /** Changes made to the rows, in words: `only /v2/*`. */
   readonly changes: readonly string[];
   readonly rows: readonly UnderstoodRow[];
+  /** What is known about the files, as sentences. */
+  readonly notes: readonly string[];
   /** The first rows that could not be read. */
   readonly unread: LogRows["examples"];
 }
@@ -71,13 +73,14 @@ export interface UnderstoodLogs {
  */
 export async function understandLogs(logs: OpenedLogs): Promise<UnderstoodLogs> {
   const rows = await firstRows(logs);
-  const { changes, examples: unread } = logs;
-  return { files: logs.files.map(understoodFile), changes, rows, unread };
+  const { changes, notes, examples: unread } = logs;
+  return { files: logs.files.map(understoodFile), changes, rows, notes: [...notes], unread };
 }
 
 /** Returns the same as lines for people. */
-export const describeLogs = ({ files, changes, rows, unread }: UnderstoodLogs): string[] => [
+export const describeLogs = ({ files, changes, rows, notes, unread }: UnderstoodLogs): string[] => [
   ...files.flatMap(fileLines),
+  ...notes.map((note) => pc.yellow(note)),
   pc.bold(["first rows, as read", ...changes].join(", ")),
   ...rows.map((row) => `  ${rowLine(row)}`),
   ...unread.flatMap(({ file, line, why, text }) => [

@@ -24,9 +24,13 @@ export class Columns implements LogBatch {
   readonly status: Int16Array;
   readonly attempt: Int32Array | undefined;
   readonly wantedMs: Float64Array | undefined;
+  readonly line: Int32Array | undefined;
 
-  /** @param tellsAttempts true if rows tell which attempt they are */
-  constructor(capacity: number, tellsAttempts: boolean) {
+  /**
+   * @param tellsAttempts true if rows tell which attempt they are
+   * @param tellsLines true if rows have the hash of their line
+   */
+  constructor(capacity: number, tellsAttempts: boolean, tellsLines = false) {
     this.atMs = new Float64Array(capacity);
     this.durationMs = new Float64Array(capacity);
     this.caller = new Int32Array(capacity);
@@ -36,6 +40,7 @@ export class Columns implements LogBatch {
     this.status = new Int16Array(capacity);
     this.attempt = tellsAttempts ? new Int32Array(capacity) : undefined;
     this.wantedMs = tellsAttempts ? new Float64Array(capacity) : undefined;
+    this.line = tellsLines ? new Int32Array(capacity) : undefined;
   }
 
   get capacity(): number {
@@ -52,6 +57,7 @@ export class Columns implements LogBatch {
     this.status.set(other.status.subarray(from, to));
     this.attempt?.set(other.attempt?.subarray(from, to) ?? []);
     this.wantedMs?.set(other.wantedMs?.subarray(from, to) ?? []);
+    this.line?.set(other.line?.subarray(from, to) ?? []);
     this.count = to - from;
   }
 
@@ -72,6 +78,7 @@ export class Columns implements LogBatch {
     this.status[row] = other.status[source] as number;
     if (this.attempt !== undefined) this.attempt[row] = other.attempt?.[source] ?? -1;
     if (this.wantedMs !== undefined) this.wantedMs[row] = other.wantedMs?.[source] ?? -1;
+    if (this.line !== undefined) this.line[row] = other.line?.[source] ?? 0;
   }
 }
 
@@ -87,10 +94,12 @@ export const rowsOf = (batch: LogBatch, from: number, to: number): LogBatch => (
   status: batch.status.subarray(from, to),
   attempt: batch.attempt?.subarray(from, to),
   wantedMs: batch.wantedMs?.subarray(from, to),
+  line: batch.line?.subarray(from, to),
 });
 
 export class OrderedRows {
   readonly sorts: boolean;
+  readonly tellsLines: boolean;
   readonly #tellsAttempts: boolean;
   #rows: Columns;
   #spare: Columns | null = null;
@@ -101,17 +110,26 @@ export class OrderedRows {
   #latest = Number.NEGATIVE_INFINITY;
   /** Time of the latest row that is out, ms: earlier rows are too late. */
   floor = Number.NEGATIVE_INFINITY;
+  /** Hash of the line of the row that is added next. */
+  line = 0;
 
   /**
    * @param sorts true to hold all rows until the end, so that none is too late
    * @param tellsAttempts true if rows tell which attempt they are
+   * @param tellsLines true if rows have the hash of their line
    */
-  constructor(sorts = false, capacityMost: number = sorts ? sortedMost : most, tellsAttempts = false) {
+  constructor(
+    sorts = false,
+    capacityMost: number = sorts ? sortedMost : most,
+    tellsAttempts = false,
+    tellsLines = false,
+  ) {
     this.sorts = sorts;
     this.#tellsAttempts = tellsAttempts;
+    this.tellsLines = tellsLines;
     this.#waitMs = sorts ? Number.POSITIVE_INFINITY : waitMs;
     this.#capacityMost = capacityMost;
-    this.#rows = new Columns(Math.min(fewest, capacityMost), tellsAttempts);
+    this.#rows = new Columns(Math.min(fewest, capacityMost), tellsAttempts, tellsLines);
   }
 
   get isFull(): boolean {
@@ -141,6 +159,7 @@ export class OrderedRows {
     rows.status[row] = status;
     if (rows.attempt !== undefined) rows.attempt[row] = attempt ?? -1;
     if (rows.wantedMs !== undefined) rows.wantedMs[row] = wantedMs ?? -1;
+    if (rows.line !== undefined) rows.line[row] = this.line;
     rows.count = row + 1;
     if (atMs >= this.#latest) this.#latest = atMs;
     else this.#inOrder = false;
@@ -191,12 +210,13 @@ export class OrderedRows {
 
   #spareColumns(): Columns {
     if (this.#spare === null || this.#spare.capacity !== this.#rows.capacity)
-      this.#spare = new Columns(this.#rows.capacity, this.#tellsAttempts);
+      this.#spare = new Columns(this.#rows.capacity, this.#tellsAttempts, this.tellsLines);
     return this.#spare;
   }
 
   #grow(): void {
-    const larger = new Columns(Math.min(this.#capacityMost, 4 * this.#rows.capacity), this.#tellsAttempts);
+    const capacity = Math.min(this.#capacityMost, 4 * this.#rows.capacity);
+    const larger = new Columns(capacity, this.#tellsAttempts, this.tellsLines);
     larger.copyFrom(this.#rows, 0, this.#rows.count);
     this.#rows = larger;
     this.#spare = null;

@@ -3,10 +3,12 @@
 import { type Block, lineLengthMost, newline } from "../trace/blocks.ts";
 import { AccessLogFormat } from "./access-log.ts";
 import type { CallerMapping } from "./caller-sources.ts";
+import { viewOf } from "./callers.ts";
 import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
 import { ClockSteps } from "./clock-steps.ts";
 import type { NamedRole } from "./column-guesses.ts";
 import { CsvFormat, linesOfRowMost, toldSeparator, unclosedQuote } from "./csv.ts";
+import { hashOf } from "./field-values.ts";
 import { isClock, isTime } from "./instant.ts";
 import { JsonLinesFormat } from "./json-lines.ts";
 import { type LineFormat, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
@@ -38,6 +40,12 @@ type Place = Pick<Block, "line" | "ended">;
 interface OpenRow {
   readonly place: Place;
   readonly lines: string[];
+}
+
+/** Returns the hash of a line that was read as a text: the same as of its bytes. */
+function hashOfText(line: string): number {
+  const view = viewOf(line);
+  return hashOf(view, 0, view.byteLength);
 }
 
 /** Returns the place as it is now: a block is filled again. */
@@ -107,6 +115,7 @@ export class FileReader {
     const next = isText ? NOT_SCANNED : this.#format.scan(block.view, from, this.#cells);
     if (next !== NOT_SCANNED) {
       if (next - from > lineLengthMost) throw tooLong(this.#file.name, block.line);
+      if (this.rows.tellsLines) this.rows.line = hashOf(block.view, from, next - 1);
       if (this.#format.isRow) this.#add(block, () => decoder.decode(block.bytes.subarray(from, next - 1)));
       return next;
     }
@@ -139,6 +148,7 @@ export class FileReader {
     if ("why" in parsed) this.#reject(place, this.#whyNot(line, parsed.why), line, true);
     else {
       this.#cells.write(parsed);
+      if (this.rows.tellsLines) this.rows.line = hashOfText(line);
       this.#add(place, () => line);
     }
   }

@@ -44,27 +44,37 @@ const disorderMs = 120_000;
 /**
  * Reads logs as one.
  * @param files logs in any order
+ * @param notes what is known about them already
  * @returns rows in the order of `atMs`; `batches` can be iterated once
  * @throws SpillwayError `LOG_INVALID` while batches are read. At their end, `LOG_UNREAD` if more rows than
  *   `unreadMost` could not be read, and `LOG_INVALID` if there were no rows at all, or none of the paths
  */
-export function readLogs(files: readonly LogFile[], settings: LogSettings): RoutedRows {
+export function readLogs(
+  files: readonly LogFile[],
+  settings: LogSettings,
+  notes: readonly string[] = [],
+): RoutedRows {
   const { policy } = settings;
   const unrouted = new Unrouted();
   const callers = new Callers(settings.digest);
   const by = policy === undefined ? byRules(callers, unrouted) : byPolicy(policy, callers, unrouted);
   const tally = new LogTally();
+  tally.notes.push(...notes);
   const paths = settings.paths === undefined ? null : new PathFilter(settings.paths);
   const streams = files.map((file): OrderedStream => {
     const open = (floorMs: number): AsyncGenerator<LogBatch, void> => {
-      const rows = new OrderedRows(settings.sort, undefined, file.sample.format === "trace");
+      const { format } = file.sample;
+      const tellsLines = files.length > 1 && format !== "trace" && format !== "har";
+      const rows = new OrderedRows(settings.sort, undefined, format === "trace", tellsLines);
       rows.floor = floorMs;
       return readFile(by, file, settingsFor(file, { ...settings, paths }), tally, rows);
     };
-    return { firstMs: settings.sort ? Number.NEGATIVE_INFINITY : firstMsOf(file), open };
+    return { name: file.name, firstMs: settings.sort ? Number.NEGATIVE_INFINITY : firstMsOf(file), open };
   });
+  const merged = new MergedRows(streams);
   const batches = async function* (): AsyncGenerator<LogBatch, void> {
-    yield* new MergedRows(streams).read();
+    yield* merged.read();
+    tally.notes.push(...merged.notes());
     requireRead(tally, settings.unreadMost, files);
     paths?.requireKept();
     if (policy !== undefined) unrouted.requireSome(policy);
@@ -73,7 +83,7 @@ export function readLogs(files: readonly LogFile[], settings: LogSettings): Rout
     batches: batches(),
     callers: by.list,
     get read() {
-      return tally.read;
+      return tally.read - merged.doubles;
     },
     get unread() {
       return tally.unread;

@@ -48,6 +48,8 @@ export interface LogBatch {
   /** For traces: number of the attempt, from 0, and when it was wanted; below 0 if unknown. */
   readonly attempt?: Int32Array | undefined;
   readonly wantedMs?: Float64Array | undefined;
+  /** Hash of the row's line, if several files are read: equal lines have the same. */
+  readonly line?: Int32Array | undefined;
 }
 
 /** A row that could not be read. */

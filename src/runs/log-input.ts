@@ -20,7 +20,8 @@ import type { Policy } from "../policy/policy.ts";
 import { runFiles } from "../report/run.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
-import { type LogSource, sourceOf } from "./log-bytes.ts";
+import { sourcesOf } from "./distinct-logs.ts";
+import type { LogSource } from "./log-bytes.ts";
 import { callersOf, flagsOf, settingsOf, trafficOf, usage } from "./log-flags.ts";
 
 export interface LogHooks {
@@ -55,8 +56,8 @@ export async function openLogs(
   const factor = trafficOf(args);
   const progress = new Progress(hooks);
   const files: LogFile[] = [];
-  for (const path of await filesOf(paths)) {
-    const file = await sourceOf(path, hooks.pipeSignal ?? hooks.signal);
+  const { sources, notes } = await sourcesOf(await filesOf(paths), hooks.pipeSignal ?? hooks.signal);
+  for (const file of sources) {
     const found = await lookAt(file, args);
     // DuckDB returns another number of bytes than the file has.
     if (found?.open === file.open) progress.total += file.bytes;
@@ -74,7 +75,7 @@ export async function openLogs(
   const known = files.map((file) =>
     policy === undefined ? file : { ...file, callers: callerMapping(policy, file, flags, file.name) },
   );
-  const rows = readLogs(known, settings);
+  const rows = readLogs(known, settings, notes);
   return {
     files,
     policy,
@@ -229,8 +230,8 @@ class Progress {
 }
 
 /**
- * Returns the files that paths and globs (`*`, `?`, `**`) stand for, each file once. Files of a glob are in the order
- * of their names. A run's folder stands for its trace.
+ * Returns the files that paths and globs (`*`, `?`, `**`) stand for. Files of a glob are in the order of their names. A
+ * run's folder stands for its trace.
  * @throws SpillwayError `FILE_UNREADABLE` if nothing fits a glob
  */
 export async function filesOf(paths: readonly string[]): Promise<string[]> {
@@ -241,7 +242,7 @@ export async function filesOf(paths: readonly string[]): Promise<string[]> {
     else if (/[*?]/.test(path) && !existsSync(path)) files.push(...(await matching(path)));
     else files.push(path);
   }
-  return [...new Set(files)];
+  return files;
 }
 
 async function matching(glob: string): Promise<string[]> {

@@ -16,7 +16,7 @@ const row: Row = {
   ...{ status: 200, durationMs: null },
 };
 const lineOf = (change: Partial<Row>): string | undefined =>
-  describeLogs({ files: [], changes: [], rows: [{ ...row, ...change }], unread: [] })[1];
+  describeLogs({ files: [], changes: [], rows: [{ ...row, ...change }], notes: [], unread: [] })[1];
 
 test.each<[Partial<Row>, string]>([
   [{}, "acme/ann  REST  status 200"],
@@ -46,18 +46,22 @@ test("files are told by their columns, notes and what is not used; then come row
   });
   const unread = [{ file: "a.csv", line: 7, why: "no time", text: "x,y" }];
   const said = (unused: readonly string[], changes: readonly string[] = []) =>
-    describeLogs({ files: [file(unused)], changes, rows: [], unread }).map(uncolored);
+    describeLogs({ files: [file(unused)], changes, rows: [], notes: ["b.csv is a.csv"], unread }).map(
+      uncolored,
+    );
   expect(said([])).toEqual([
     "a.csv: csv",
     "  time         at                   its name             1",
     "  user         who                  named by --user",
     "  durations are in ms",
+    "b.csv is a.csv",
     "first rows, as read",
     "unread a.csv:7: no time",
     "  x,y",
   ]);
-  expect(said(names(8), ["only /v2/*", "from noon"]).slice(4, 6)).toEqual([
+  expect(said(names(8), ["only /v2/*", "from noon"]).slice(4, 7)).toEqual([
     "  not used: c0, c1, c2, c3, c4, c5, c6, c7",
+    "b.csv is a.csv",
     "first rows, as read, only /v2/*, from noon",
   ]);
   expect(said(names(9))[4]).toBe("  not used: c0, c1, c2, c3, c4, c5, c6, c7 and 1 more");
@@ -107,6 +111,7 @@ function opened(
     files: [file],
     changes: ["only /x"],
     examples: [],
+    notes: [],
     callers,
     batches: read(),
     policy,

@@ -31,6 +31,21 @@ async function accessLog(): Promise<string> {
   return "access.log";
 }
 
+test("notes on a log are said once", async () => {
+  const rows = Array.from({ length: 30 }, (_, place) => ({
+    time: 1_767_323_045 + 60 * place,
+    user: "ann",
+    path: "/x",
+  }));
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  await writeFile(join(folder, "one.ndjson"), text);
+  await writeFile(join(folder, "two.ndjson"), text);
+  const { stderr } = await spillwayHere(["fit", "one.ndjson", "two.ndjson", "--no-check", "--no-backtest"], {
+    cwd: folder,
+  });
+  expect(stderr.split("two.ndjson is a copy of one.ndjson, which is read once.")).toHaveLength(2);
+});
+
 test("logs are fitted with more callers, and by some paths alone", async () => {
   const log = await accessLog();
   const more = await run("fit", log, "--traffic", "3x", "--path", "/v2/**", "-o", "more.ts");

@@ -54,8 +54,28 @@ describe("spillway replay", () => {
   test("standard input, alone and beside a file", async () => {
     const alone = await spillwayFed(["replay", "-"], accessLog());
     expect(alone.stdout).toContain("standard input: 20 of 120 calls (16.7%) would have been refused");
-    const both = await spillwayFed(["replay", at("access.log"), "-", "--json"], accessLog());
+    const others = accessLog().replaceAll("ann", "cy").replaceAll("bob", "di");
+    const both = await spillwayFed(["replay", at("access.log"), "-", "--json"], others);
     expect((JSON.parse(both.stdout) as ReplayResult).totals.calls).toBe(240);
+  });
+
+  test("notes on the log stand on the terminal, in the result and on the page", async () => {
+    const hour = (text: string): string => text.replaceAll("2026:12:", "2026:11:");
+    await writeFile(at("back.log"), `${accessLog()}${hour(accessLog())}`);
+    await writeFile(at("copy.log"), `${accessLog()}${hour(accessLog())}`);
+    const words = ["replay", "back.log", "copy.log", "--out", "noted"];
+    const { stdout } = await spillwayHere(words, { cwd: folder });
+    const notes = [
+      "copy.log is a copy of back.log, which is read once.",
+      "Times go back by 3,660 s at back.log:122, from 2026-01-05T12:01:00.000Z on. If a clock was set back, calls before and behind are read as of the same time.",
+    ];
+    const { log } = JSON.parse(await readFile(at("noted/replay.json"), "utf8")) as ReplayResult;
+    expect(log).toMatchObject({ rows: 242, notes });
+    const page = await readFile(at("noted/report.html"), "utf8");
+    for (const note of notes) {
+      expect(stdout).toContain(note);
+      expect(page).toContain(`<p>${note}</p>`);
+    }
   });
 
   test("names from the log give the terminal no commands", async () => {

@@ -1,5 +1,5 @@
 // Logs as verbs open them: files, globs, gzip, folders of runs, Parquet; and what the options make of them.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -108,6 +108,22 @@ describe("files", () => {
     for await (const _ of logs.batches);
     expect([logs.read, logs.unread, logs.examples[0]?.why]).toEqual([
       ...[1, 1, "the log ends within this line; it is no JSON"],
+    ]);
+  });
+
+  test("are read once where they are given twice, linked, or copied", async () => {
+    const path = await put("a.csv", csv(8, "ann"));
+    const [link, copy, other] = [join(folder, "link.csv"), join(folder, "copy.csv"), join(folder, "b.csv")];
+    await symlink(path, link);
+    await copyFile(path, copy);
+    await writeFile(other, csv(8, "bob"));
+    const logs = await openLogs([path, join(folder, "*.csv")]);
+    for await (const _ of logs.batches);
+    expect([logs.read, logs.files.map(({ name }) => name)]).toEqual([2, [path, other]]);
+    expect(logs.notes).toEqual([
+      `${path} is given twice, and read once.`,
+      `${copy} is a copy of ${path}, which is read once.`,
+      `${link} is ${path}, which is read once.`,
     ]);
   });
 
