@@ -1,6 +1,6 @@
 // Merges ordered streams of rows into one. If one stream alone is open, its batches are passed on as they are. Files may
 // overlap, as after a rotation of logs: rows that stand in two of them are then given once.
-import { count, counted } from "../rules/words.ts";
+import { counted } from "../rules/words.ts";
 import { Columns, rowsOf } from "./ordered-rows.ts";
 import { areOverlapping, LinesAt } from "./overlaps.ts";
 import type { LogBatch } from "./rows.ts";
@@ -60,8 +60,7 @@ export class MergedRows {
   /** Returns words on files that overlap. */
   notes(): string[] {
     return [...this.#doubles].map(
-      ([names, rows]) =>
-        `${counted(rows, "row stands", "rows stand")} in ${names}, and ${count(rows)} ${rows === 1 ? "counts" : "count"} once.`,
+      ([names, rows]) => `${counted(rows, "row stands", "rows stand")} in both ${names}: each counts once.`,
     );
   }
 

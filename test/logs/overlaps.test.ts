@@ -40,7 +40,7 @@ describe("files that overlap", () => {
           expect(rowsOf(reading)).toEqual(all);
           expect([reading.read, reading.unread]).toEqual([log.length, 0]);
           expect(reading.notes[0]).toMatch(
-            new RegExp(`^${length} rows stand in \\w+ and \\w+, and ${length} count once\\.$`),
+            new RegExp(`^${length} rows stand in both \\w+ and \\w+: each counts once\\.$`),
           );
         }
       }),
@@ -55,9 +55,9 @@ describe("files that overlap", () => {
     expect(rowsOf(reading)).toEqual(rowsOf(await read(log.join(""))));
     expect(reading.read).toBe(30_000);
     expect(reading.notes.toSorted()).toEqual([
-      ...["15,000 rows stand in to-20000 and to-30000, and 15,000 count once."],
-      ...["5,000 rows stand in to-5000 and to-20000, and 5,000 count once."],
-      ...["5,000 rows stand in to-5000 and to-30000, and 5,000 count once."],
+      ...["15,000 rows stand in both to-20000 and to-30000: each counts once."],
+      ...["5,000 rows stand in both to-5000 and to-20000: each counts once."],
+      ...["5,000 rows stand in both to-5000 and to-30000: each counts once."],
     ]);
   });
 
@@ -66,7 +66,7 @@ describe("files that overlap", () => {
     const head = "time,user,path\n";
     const files = { a: head + log.slice(0, 3).join(""), b: head + log.slice(1).join("") };
     const { rows, notes, read } = await readAll(files);
-    expect([rows.length, read, notes]).toEqual([4, 4, ["2 rows stand in a and b, and 2 count once."]]);
+    expect([rows.length, read, notes]).toEqual([4, 4, ["2 rows stand in both a and b: each counts once."]]);
   });
 });
 
