@@ -75,10 +75,12 @@ export class CsvFormat implements LineFormat {
   }
 }
 
+/** Tells whether a row goes on behind a text: its quotes are of an odd number, as each one in a field is doubled. */
+export const isOpen = (text: string): boolean => text.split('"').length % 2 === 0;
+
 /** Joins each line whose quotes are open with those behind it that close them. */
 export function joinedLines(lines: readonly string[]): string[] {
   const rows: string[] = [];
-  const isOpen = (text: string): boolean => text.split('"').length % 2 === 0;
   for (let at = 0; at < lines.length; ) {
     const first = lines[at] as string;
     let [row, end] = [first, at + 1];

@@ -7,7 +7,7 @@ import { viewOf } from "./callers.ts";
 import { Cells, roles, SELECT, SELECT_TOO, TIME, USER } from "./cells.ts";
 import { ClockSteps } from "./clock-steps.ts";
 import type { NamedRole } from "./column-guesses.ts";
-import { CsvFormat, linesOfRowMost, toldSeparator, unclosedQuote } from "./csv.ts";
+import { CsvFormat, isOpen, linesOfRowMost, toldSeparator, unclosedQuote } from "./csv.ts";
 import { hashOf } from "./field-values.ts";
 import { isClock, isTime } from "./instant.ts";
 import { JsonLinesFormat } from "./json-lines.ts";
@@ -133,7 +133,8 @@ export class FileReader {
     if (this.#open !== null) this.#continue(this.#open, line, place);
     else if (line.trim() !== "" && line !== this.#header && !this.#namesSeparator(line, place)) {
       const parsed = this.#format.parse(line);
-      if (whyNot(parsed) === unclosedQuote) this.#open = { place: placeOf(place), lines: [line] };
+      if (whyNot(parsed) === unclosedQuote && isOpen(line))
+        this.#open = { place: placeOf(place), lines: [line] };
       else this.#take(line, parsed, place);
     }
   }
@@ -161,7 +162,7 @@ export class FileReader {
     if (why === null && !this.#isRow(line)) {
       this.#open = null;
       this.#take(text, parsed, open.place);
-    } else if (why === unclosedQuote && !this.#isRow(line) && open.lines.length < linesOfRowMost)
+    } else if (isOpen(text) && !this.#isRow(line) && open.lines.length < linesOfRowMost)
       open.lines.push(line);
     else {
       this.#giveUp(open);

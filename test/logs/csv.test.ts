@@ -84,6 +84,26 @@ describe("a field in quotes", () => {
     expect([long.rows.length, long.rows.at(-1), long.unread]).toEqual([21, "03 cy 200", 201]);
   });
 
+  test("with single quotes in it makes only its own line unreadable, and is given up at once", async () => {
+    const broken = `${at(2)},bob,200,"b \\"c\\" d"`;
+    const log = lines(
+      "time,user,status,agent",
+      ...new Array<string>(20).fill(`${at(1)},ann,200,a`),
+      broken,
+      "x",
+      broken,
+    );
+    const { unread, why } = await callers(log);
+    expect([unread, why]).toEqual([
+      3,
+      [
+        "22: a quote is not closed on its line",
+        "23: it has 1 column, not 4",
+        "24: a quote is not closed on its line",
+      ],
+    ]);
+  });
+
   test("reads back whatever it holds", async () => {
     const text = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", " "), maxLength: 12 });
     await fc.assert(
