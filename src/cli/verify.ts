@@ -6,7 +6,7 @@ import { requireFile } from "../files/read-file.ts";
 import { k6Files } from "../load/run-k6.ts";
 import type { Policy } from "../policy/policy.ts";
 import { instant } from "../report/format.ts";
-import { k6Folder, limitsIn, runFiles } from "../report/run.ts";
+import { k6Folder, limitsIn, type RunRecord, runFiles } from "../report/run.ts";
 import {
   amountWords,
   evidenceGaps,
@@ -81,10 +81,13 @@ export const verb = defineVerb({
     const terminal = openTerminal(json);
     const judge = async (signal: AbortSignal): Promise<void> => {
       const { verifyReading } = await import("../verify/verify.ts");
-      const accept = acceptedBy(expect === undefined ? await expectedOf(trace) : overAdmission(expect));
+      const { claimedVerdict } = await import("../verify/claims.ts");
+      const kept = await keptTerms(trace);
+      const accept = acceptedBy(expect === undefined ? kept.expect : overAdmission(expect));
       const onProgress = (calls: number): void => terminal.progress(`judging: ${counted(calls, "call")}`);
       const { first, again, close } = await openNamed(trace, sort, signal, terminal);
-      const verdict = await verifyReading(first, { onProgress, signal, again, ...accept }).finally(close);
+      const judged = await verifyReading(first, { onProgress, signal, again, ...accept }).finally(close);
+      const verdict = claimedVerdict(judged, kept.claims ?? "all");
       for (const write of writers) await write(nameOf(trace), verdict, limitsIn(first.header).policy);
       if (page !== undefined) await open(page);
       sayVerdict(trace, verdict, terminal);
@@ -135,11 +138,11 @@ async function unfinishedSource(hidden: string, signal: AbortSignal): Promise<As
   return unfinishedTrace(existsSync(raw) ? unfinishedK6Trace(trace, raw) : traceBytes(trace, signal));
 }
 
-/** Returns the expectations of a run's scenario; none for a trace alone, or an unfinished run. */
-export async function expectedOf(trace: string): Promise<Readonly<Record<string, string>>> {
-  if (trace === "-" || !existsSync(join(trace, runFiles.record))) return {};
+/** Returns the terms by which a run was judged; none for a trace alone, or an unfinished run. */
+export async function keptTerms(trace: string): Promise<Pick<RunRecord, "expect" | "claims">> {
+  if (trace === "-" || !existsSync(join(trace, runFiles.record))) return { expect: {} };
   const { readRecord } = await import("../report/run-folder.ts");
-  return (await readRecord(trace)).expect;
+  return readRecord(trace);
 }
 
 /** Reads `overAdmission<1%`, as one word. */

@@ -35,6 +35,8 @@ export const recordSchema = v.object({
   policy: v.optional(v.record(text, v.unknown(), "a policy")),
   /** Expectations of the scenario, as written. */
   expect: v.record(text, text),
+  /** Laws by which a limiter of somebody else's is judged. Absent: all. Another version may know more laws. */
+  claims: v.optional(v.array(text)),
   /** Lateness at which calls left, ms of the run's clock. Only Node's driver measures it. */
   lateness: v.optional(v.object({ calls: whole, p50Ms: amount, p99Ms: amount, maxMs: amount })),
   /** True after Ctrl-C or another early end. The results until then are kept. */

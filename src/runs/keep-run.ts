@@ -6,7 +6,6 @@ import { addReport } from "../report/report.ts";
 import { placeResult, writeParts } from "../report/result-writer.ts";
 import type { RunRecord } from "../report/run.ts";
 import { traceOf } from "../report/run-folder.ts";
-import type { LawName } from "../rules/laws.ts";
 import { judgeExpectations } from "../summary/expectations.ts";
 import type { Series } from "../summary/series.ts";
 import { Summarizer } from "../summary/summarizer.ts";
@@ -34,8 +33,6 @@ export interface KeptRun {
 export interface KeepRunOptions {
   /** Another run's folder, to be shown beside this one. */
   readonly compare?: string | undefined;
-  /** Laws that a limiter of somebody else's claims. The run is judged by these alone. */
-  readonly claims?: "all" | readonly LawName[] | undefined;
   /** Takes the number of lines that have been judged. */
   readonly onProgress?: ((records: number) => void) | undefined;
 }
@@ -52,7 +49,7 @@ export async function keepRun(
   const { folder, staging } = writer;
   const accept = acceptedBy(record.expect);
   const { judged, summary } = await judgedAndCounted(staging, accept, options.onProgress);
-  const verdict = claimedVerdict(judged, options.claims ?? "all");
+  const verdict = claimedVerdict(judged, record.claims ?? "all");
   const expectations = judgeExpectations(record.expect, summary, verdict.amounts ?? null);
   await writeParts(writer, { record, summary, verdict });
   const { series } = await addReport(writer, staging, { compare: options.compare });

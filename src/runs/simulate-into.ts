@@ -90,12 +90,12 @@ async function simulated(
     versions: { spillway: version, node: process.versions.node },
     ...limitsIn(header),
     expect: Object.fromEntries(scenario.expect.map(({ figure, bound }) => [figure, bound])),
+    ...(claims !== "all" && { claims }),
     interrupted,
     notes,
   };
   const kept = await keepRun(writer, record, {
     compare,
-    claims,
     onProgress: (records) => onProgress(`judging: ${counted(records, "line")}`),
   });
   return { ...kept, interrupted, notes };

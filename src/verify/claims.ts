@@ -2,8 +2,11 @@
 import { type LawName, lawNames } from "../rules/laws.ts";
 import type { LawVerdict, Verdict } from "./verdict.ts";
 
-/** Returns a verdict on the claimed laws alone; the other laws are skipped as not claimed. */
-export function claimedVerdict(verdict: Verdict, claims: "all" | readonly LawName[]): Verdict {
+/**
+ * Returns a verdict on the claimed laws alone; the other laws are skipped as not claimed.
+ * @param claims names of laws; those that are no law's are passed over
+ */
+export function claimedVerdict(verdict: Verdict, claims: "all" | readonly string[]): Verdict {
   if (claims === "all") return verdict;
   const violations = verdict.violations.filter(({ law }) => claims.includes(law));
   const laws = Object.fromEntries(

@@ -76,6 +76,9 @@ describe("simulate --adapter", () => {
     const run = JSON.parse(await readFile(join(folder, "right/run.json"), "utf8"));
     expect(run.command).toBe("npx spillway simulate ./crowd.ts --seed 1 --adapter right.ts");
     expect(code).toBe(0);
+    const again = await spillwayHere(["verify", "right", "--json"], { cwd: folder });
+    expect(JSON.parse(again.stdout)).toEqual(verdict);
+    expect(again.code).toBe(0);
   });
 
   test("a limiter that does not say where its windows lie is asked, as by check", async () => {

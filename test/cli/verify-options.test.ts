@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectedOf, linesText, openNamed, overAdmission, writerOf } from "../../src/cli/verify.ts";
+import { keptTerms, linesText, openNamed, overAdmission, writerOf } from "../../src/cli/verify.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { fixture } from "../report/fixtures.ts";
 import { recorded } from "../support/recorded.ts";
@@ -48,8 +48,9 @@ test.each(["overAdmission", "refused<1%", "overAdmission<x", "<1%", ""])(
 );
 
 test("a run's folder has expectations of its own; a trace has none", async () => {
-  expect(await expectedOf(file("run"))).toEqual(run.record.expect);
-  for (const name of ["-", golden, file("bare"), file("none")]) expect(await expectedOf(name)).toEqual({});
+  expect((await keptTerms(file("run"))).expect).toEqual(run.record.expect);
+  for (const name of ["-", golden, file("bare"), file("none")])
+    expect(await keptTerms(name)).toEqual({ expect: {} });
 });
 
 test("a document is written in the form of its ending", async () => {
