@@ -63,7 +63,9 @@ export async function describeCheck(
         ? pc.red(failedWords(failed))
         : unrepeated.length > 0
           ? pc.yellow(`no law violated, and ${unrepeated.length} not judged, as answers do not repeat`)
-          : pc.green(`no law violated${args.interleavings === true ? " by one call after the other" : ""}`);
+          : !report.ok
+            ? pc.yellow("nothing was judged")
+            : pc.green(`no law violated${args.interleavings === true ? " by one call after the other" : ""}`);
   const notes = knownNotes(report);
   if (notes.length > 0) terminal.say("");
   for (const note of notes) terminal.say(`${pc.cyan("note")} ${note}`);
@@ -74,7 +76,10 @@ export async function describeCheck(
   );
 }
 
-/** Says which known counterexamples are another limiter's, and which were not met though their law was checked. */
+/**
+ * Says which known counterexamples are another limiter's, the notes of those that still break their law, and which were
+ * not met though their law was checked.
+ */
 function knownNotes({ limiter, laws, known }: AnyCheckReport): string[] {
   const done = laws.filter(({ outcome }) => outcome !== "not-run" && outcome !== "interrupted");
   const unmet = known.filter(
@@ -84,6 +89,9 @@ function knownNotes({ limiter, laws, known }: AnyCheckReport): string[] {
   return [
     ...[...others].map(
       (other) => `known counterexamples were found in ${other}: this limiter is ${quote(limiter)}`,
+    ),
+    ...known.flatMap(({ law, state, note }) =>
+      state === "broken" && note !== undefined ? [`a known counterexample still breaks ${law}: ${note}`] : [],
     ),
     ...unmet.map(unmetText),
   ];

@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check-options.ts";
-import { isFine } from "../laws/report.ts";
+import { hasJudged, isFine } from "../laws/report.ts";
 import type { Policy } from "../policy/policy.ts";
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -131,21 +131,22 @@ export async function policyOf(args: Args): Promise<Policy | undefined> {
 /** Report of calls one after the other, and of overlapping calls if they were checked, too. */
 type WholeReport = AnyCheckReport & { readonly interleavings?: AnyInterleavingReport };
 
-/** Joins two reports: the whole is `ok` if both are, and interrupted if one is. */
+/** Joins two reports: the whole is `ok` if no law is broken and one judged something, and interrupted if one is. */
 export const wholeOf = (report: AnyCheckReport, overlapped: AnyInterleavingReport | null): WholeReport =>
   overlapped === null
     ? report
     : {
         ...report,
-        ok: report.ok && overlapped.ok,
+        ok: (report.ok || (report.laws.every(isFine) && overlapped.overlapped > 0)) && overlapped.ok,
         interrupted: report.interrupted || overlapped.outcome === "interrupted",
         interleavings: overlapped,
       };
 
-/** Returns the exit status: 0 held, 1 violated, 2 only findings that do not repeat, 130 interrupted. */
+/** Returns the exit status: 0 held, 1 violated, 2 findings that do not repeat or nothing judged, 130 interrupted. */
 export function exitOf({ ok, laws, interrupted, interleavings }: WholeReport): number {
   const reports = [...laws, ...(interleavings === undefined ? [] : [interleavings])];
-  if (ok) return interrupted ? INTERRUPTED : 0;
+  if (interrupted && reports.every(isFine)) return INTERRUPTED;
+  if (ok) return 0;
   return reports.some(({ outcome }) => outcome === "violated" || outcome === "failed") ? 1 : 2;
 }
 
@@ -203,7 +204,7 @@ export function partOf(
   { seed = 0, runs = 0 }: CheckOptions,
   laws: readonly AnyLawReport[],
 ): AnyCheckReport {
-  const ok = laws.every(isFine);
+  const ok = laws.every(isFine) && hasJudged(laws);
   return { limiter, seed, runs, laws, known: [], interrupted: true, ok } as AnyCheckReport;
 }
 

@@ -134,6 +134,10 @@ export const windowOf = ({ quota, key }: QuotaKey): WindowKey => ({
   scope: scopeOf(quota),
 });
 
+/** Returns the quota whose count a window by rules is. */
+export const quotaOf = ({ user, scope }: WindowKey): string =>
+  quotaNames[scope][user === null ? "organization" : "user"];
+
 /** Makes a law over scripts by rules of a law over quotas. */
 export const byRules =
   (judge: QuotaJudge): Judge =>

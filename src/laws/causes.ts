@@ -36,17 +36,19 @@ export async function sharedCause(
     if (found.got !== null && cause.got === found.got) return cause;
     if (found.script === null || cause.script === null) continue;
     const { script } = found;
-    if (await breaks(() => judgeScript(factory, cause.law, script))) return cause;
+    if ((await violationOf(() => judgeScript(factory, cause.law, script))) !== null) return cause;
   }
   return null;
 }
 
-/** Tells whether a script breaks a law. A script at which the limiter fails breaks none. */
-export async function breaks(judge: () => Promise<{ readonly violation: unknown }>): Promise<boolean> {
+/** Returns the violation of a law by a script; `null` if it breaks none, or the limiter fails at it. */
+export async function violationOf<V>(
+  judge: () => Promise<{ readonly violation: V | null }>,
+): Promise<V | null> {
   try {
-    return (await judge()).violation !== null;
+    return (await judge()).violation;
   } catch (error) {
     failureIn(error);
-    return false;
+    return null;
   }
 }

@@ -7,7 +7,7 @@ import { parseKnown } from "./known.ts";
 import { KnownList } from "./known-list.ts";
 import { patient } from "./patience.ts";
 import { answeredAlike, decisionsOf, scriptsTwice } from "./repeats.ts";
-import { type CheckReport, isFine, type LawReport } from "./report.ts";
+import { type CheckReport, hasJudged, isFine, type LawReport } from "./report.ts";
 import { rulesKit } from "./rules-kit.ts";
 import type { LawKind } from "./script.ts";
 import { type LawKit, Search, type Setting, unrun } from "./search.ts";
@@ -43,7 +43,10 @@ export async function checkKit<K extends LawKind>(
   if (options.path !== undefined && (names.length !== 1 || options.seed === undefined))
     throw new RangeError("a path needs the seed and the one law that it was found with");
   const kit = await prepare();
-  const known = new KnownList(options.path === undefined ? parseKnown<K>(options.known ?? []) : [], kit);
+  const known = new KnownList(
+    options.path === undefined ? parseKnown<K>(options.known ?? [], kit.limits) : [],
+    kit,
+  );
   let steady: Promise<boolean> | undefined;
   const isSteady = (): Promise<boolean> => {
     steady ??= decidesAlike(kit, seed);
@@ -61,7 +64,7 @@ export async function checkKit<K extends LawKind>(
     options.onLaw?.(report);
   }
   const isCut = reports.some(({ outcome }) => outcome === "interrupted" || outcome === "not-run");
-  const ok = reports.every(isFine);
+  const ok = reports.every(isFine) && hasJudged(reports);
   return {
     limiter: kit.name,
     seed,

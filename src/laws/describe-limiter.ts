@@ -128,7 +128,7 @@ class Suite {
     this.#factory = patient(factory, options.timers, options.answerMsMost);
     this.#options = options;
     this.#line = line;
-    this.#known = knownCauses(parseKnown(options.known ?? []));
+    this.#known = knownCauses(parseKnown(options.known ?? [], "rules"));
   }
 
   /** Makes a case's body. It declares no parameters, since Jest and Mocha would take one for a callback. */

@@ -1,6 +1,7 @@
 // Keeps the known counterexamples of a check, and whether each still breaks its law.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { KnownCounterexample, KnownState } from "./known.ts";
+import type { LawViolation } from "./law.ts";
 import type { LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import type { LawKit, Search } from "./search.ts";
@@ -38,9 +39,9 @@ export class KnownList<K extends LawKind> {
       if (entry.law !== law || isWhole(entry)) continue;
       const script =
         entry.script ?? (await search.run(entry.seed ?? 0, 1, entry.path)).counterexample?.script;
-      const isBroken = script !== undefined && (await search.breaks(script));
-      this.#states[at] = isBroken ? "broken" : "mended";
-      if (script !== undefined && isBroken) this.#forms.add(this.#nameOf(law, script));
+      const violation = script === undefined ? null : await search.violationOf(script);
+      this.#states[at] = violation === null ? "mended" : "broken";
+      if (script !== undefined && violation !== null) this.#forms.add(this.#nameOf(law, script, violation));
     }
   }
 
@@ -49,11 +50,11 @@ export class KnownList<K extends LawKind> {
     for (const [at, entry] of this.#entries.entries())
       if (entry.law === law && isWhole(entry)) this.#states[at] = "broken";
     if (this.isWhole(law) || counterexample === undefined) return this.isWhole(law);
-    return this.#forms.has(this.#nameOf(law, counterexample.script));
+    return this.#forms.has(this.#nameOf(law, counterexample.script, counterexample.violation));
   }
 
-  #nameOf(law: LimiterLawName, script: K["script"]): string {
-    return `${law} ${this.#kit.formOf(script)}`;
+  #nameOf(law: LimiterLawName, script: K["script"], { window }: LawViolation<K>): string {
+    return `${law} ${this.#kit.formOf(script, window)}`;
   }
 }
 

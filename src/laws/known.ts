@@ -48,15 +48,22 @@ const kinds: readonly unknown[] = [
   "snapshot",
 ] satisfies Op["do"][];
 
+/** Limits that a script is played under. */
+export type ScriptLimits = "rules" | "policy";
+
 /**
  * Reads a list of known counterexamples, or takes those that a check's report found.
+ * @param limits limits of the check's own scripts. Default: either
  * @throws SpillwayError `USAGE`, naming every entry that is wrong
  */
-export function parseKnown<K extends LawKind = RulesKind>(value: unknown): readonly KnownCounterexample<K>[] {
+export function parseKnown<K extends LawKind = RulesKind>(
+  value: unknown,
+  limits?: ScriptLimits,
+): readonly KnownCounterexample<K>[] {
   const given =
     isPlainObject(value) && Array.isArray(value["laws"]) ? found(value["laws"], value["limiter"]) : value;
   const problems = Array.isArray(given)
-    ? given.flatMap((entry, index) => mistakes(entry, `known[${index}]`))
+    ? given.flatMap((entry, index) => mistakes(entry, `known[${index}]`, limits))
     : [{ path: "known", got: quote(value), allowed: "an array, or the report of a check" }];
   if (problems.length === 0) return given as readonly KnownCounterexample<K>[];
   throw new SpillwayError("USAGE", "the known counterexamples cannot be used", {
@@ -72,16 +79,42 @@ const found = (laws: readonly unknown[], limiter: unknown): unknown[] =>
     return [{ law: report["law"], script: report["counterexample"]["script"], limiter }];
   });
 
-function mistakes(entry: unknown, path: string): Problem[] {
+const members: readonly string[] = [
+  "law",
+  "script",
+  "seed",
+  "path",
+  "note",
+  "limiter",
+] satisfies (keyof KnownCounterexample)[];
+
+const limitsText: Readonly<Record<ScriptLimits, string>> = {
+  rules: "a script by rules, as check without --policy prints it",
+  policy: "a script by a policy, as check --policy prints it",
+};
+
+/** Returns the mistake of a script whose limits are not those of the check. */
+function otherLimits(path: string, script: unknown, limits: ScriptLimits | undefined): Problem[] {
+  if (limits === undefined || !isScript(script) || isPlainObject((script as PlainScript)[limits])) return [];
+  const other = limits === "rules" ? "policy" : "rules";
+  return [{ path: `${path}.script`, got: limitsText[other], allowed: limitsText[limits] }];
+}
+
+type PlainScript = { readonly [L in ScriptLimits]?: unknown };
+
+function mistakes(entry: unknown, path: string, limits: ScriptLimits | undefined): Problem[] {
   if (!isPlainObject(entry)) return [{ path, got: quote(entry), allowed: "an object" }];
   const { law, script, seed, path: way, note, limiter } = entry;
   const wrong = (member: string, allowed: string): Problem[] => [
     { path: `${path}.${member}`, got: quote(entry[member]), allowed },
   ];
   const isLaw = limiterLawNames.some((name) => name === law);
+  const strange = Object.keys(entry).filter((name) => !members.includes(name));
   return [
+    ...strange.flatMap((name) => wrong(name, closest(name, members) ?? members.join(", "))),
     ...(isLaw ? [] : wrong("law", closest(String(law), limiterLawNames) ?? limiterLawNames.join(", "))),
     ...(script === undefined || isScript(script) ? [] : wrong("script", "the script of a counterexample")),
+    ...otherLimits(path, script, limits),
     ...(seed === undefined || Number.isSafeInteger(seed) ? [] : wrong("seed", "an integer")),
     ...(way === undefined || /^\d+(:\d+)*$/.test(String(way)) ? [] : wrong("path", "as a failure prints it")),
     ...((seed === undefined) === (way === undefined)
@@ -111,8 +144,9 @@ function isScript(value: unknown): boolean {
 /**
  * Returns a script's form, by which two scripts are one counterexample: its operations, and the quotas as they hold for
  * its calls. Names of callers, the start and the ids of calls are left out.
+ * @param broken quota at fault; the limits of others are left out then. `null` if none is alone at fault
  */
-export function formOf({ policy, terms, ops }: QuotaScript): string {
+export function formOf({ policy, terms, ops }: QuotaScript, broken: string | null): string {
   const { algorithm, endsLate, fromStart, keyed, opensToMs } = terms ?? {};
   const names = new Map<string, number>();
   const whose = (caller: CallerAttributes): number[] =>
@@ -134,7 +168,9 @@ export function formOf({ policy, terms, ops }: QuotaScript): string {
       ...("caller" in op && { caller: whose(op.caller) }),
     })),
     calls.map(({ caller, operation }) =>
-      Object.keys(policy.operations[operation]?.uses ?? {}).map((quota) => quotaFor(policy, quota, caller)),
+      Object.keys(policy.operations[operation]?.uses ?? {}).map((quota) =>
+        broken === null || quota === broken ? quotaFor(policy, quota, caller) : quota,
+      ),
     ),
   ]);
 }

@@ -93,6 +93,10 @@ export interface LawReport<K extends LawKind = RulesKind> {
 export const isFine = ({ outcome }: Pick<LawReport, "outcome">): boolean =>
   outcome !== "violated" && outcome !== "not-repeatable" && outcome !== "failed";
 
+/** Tells whether laws judged anything. A check of nothing is not `ok`. */
+export const hasJudged = (laws: readonly Pick<LawReport, "judged">[]): boolean =>
+  laws.some(({ judged }) => judged > 0);
+
 export interface CheckReport<K extends LawKind = RulesKind> {
   /** The limiter's name. */
   readonly limiter: string;
@@ -104,6 +108,6 @@ export interface CheckReport<K extends LawKind = RulesKind> {
   readonly known: readonly KnownState[];
   /** True if the caller ended the check early. Laws after a limiter that gave no answer are `not-run`, too. */
   readonly interrupted: boolean;
-  /** True if no law that was checked is `violated`, `not-repeatable` or `failed`. */
+  /** True if an answer was judged, and no law that was checked is `violated`, `not-repeatable` or `failed`. */
   readonly ok: boolean;
 }

@@ -10,7 +10,7 @@ import {
 } from "../rules/laws.ts";
 import { type Rules, type RulesInput, scopes } from "../rules/rules.ts";
 import { type OpFrequencies, scriptArbitrary, within } from "./arbitraries.ts";
-import { quotaScript } from "./by-rules.ts";
+import { quotaOf, quotaScript } from "./by-rules.ts";
 import { laws } from "./catalogue.ts";
 import { judgeScript } from "./causes.ts";
 import { evidenceOf } from "./evidence.ts";
@@ -59,7 +59,8 @@ export async function rulesKit(
       judge: (script) => judgeScript(factory, law, script),
       ...(options.evidence === true && { evidenceOf }),
     }),
-    formOf: (script) => formOf(quotaScript(script)),
+    limits: "rules",
+    formOf: (script, window) => formOf(quotaScript(script), window === null ? null : quotaOf(window)),
   };
 }
 

@@ -2,8 +2,10 @@
 import fc from "fast-check";
 import { SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
-import { breaks } from "./causes.ts";
+import { violationOf } from "./causes.ts";
 import type { CheckOptions } from "./check-options.ts";
+import type { ScriptLimits } from "./known.ts";
+import type { LawViolation } from "./law.ts";
 import { unrepeated } from "./repeats.ts";
 import type { Counterexample, LawOutcome, LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
@@ -19,8 +21,13 @@ export interface LawKit<K extends LawKind> {
   voidReason(law: LimiterLawName): string | null;
   scripts(law: LimiterLawName): fc.Arbitrary<K["script"]>;
   runs(law: LimiterLawName): LawRuns<K>;
-  /** Returns a text that is equal for two scripts of one counterexample. */
-  formOf(script: K["script"]): string;
+  /** Limits that its scripts have. */
+  readonly limits: ScriptLimits;
+  /**
+   * Returns a text that is equal for two scripts of one counterexample.
+   * @param window window at fault, if one is
+   */
+  formOf(script: K["script"], window: K["window"] | null): string;
 }
 
 /** Settings of a check of one limiter. */
@@ -118,9 +125,9 @@ export class Search<K extends LawKind> {
     return { outcome: "not-repeatable", plays, counterexample };
   }
 
-  /** Tells whether a script still breaks the law. */
-  breaks(script: K["script"]): Promise<boolean> {
-    return breaks(() => this.#runs.judge(script));
+  /** Returns the violation if a script still breaks the law. */
+  violationOf(script: K["script"]): Promise<LawViolation<K> | null> {
+    return violationOf(() => this.#runs.judge(script));
   }
 }
 

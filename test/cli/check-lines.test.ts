@@ -52,6 +52,17 @@ describe("a law", () => {
     expect(line).toBe(`  ${"bounded".padEnd(widest)}  ${words}`);
   });
 
+  test("of which nothing was judged does not pass for one that is kept", async () => {
+    const lines = await checked([{ outcome: "not-claimed" }], {}, { ok: false });
+    expect(lines.at(-1)).toBe("nothing was judged: 0 laws, 0 runs, 1.3 s");
+  });
+
+  test("that a known bug still breaks has the bug's note", async () => {
+    const known = [{ law: "bounded", note: "issue 7", state: "broken" }];
+    const lines = await checked([{ outcome: "known", runs: 2, known: 3 }], {}, { known });
+    expect(lines).toContain("note a known counterexample still breaks bounded: issue 7");
+  });
+
   test("tells on what it rests, and in the first line what all of them lack", async () => {
     const evidence = { readings: 30, refusals: 0, windows: 2, resets: 1 };
     const law = { outcome: "no-counterexample", runs: 1, judged: 30, evidence };

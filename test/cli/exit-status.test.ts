@@ -53,3 +53,13 @@ test.each([
     status,
   ]);
 });
+
+test.each([
+  [0, false, [false, 2]],
+  [0, true, [false, 130]],
+  [3, false, [true, 0]],
+])("a check whose laws judged nothing, %d overlaps, interrupted %s", (overlapped, interrupted, expected) => {
+  const report = { ok: false, laws: [{ outcome: "not-claimed" }], interrupted };
+  const whole = wholeOf(report as never, { outcome: "no-counterexample", ok: true, overlapped } as never);
+  expect([whole.ok, exitOfCheck(whole)]).toEqual(expected);
+});

@@ -232,6 +232,11 @@ describe("limiters of every kind", () => {
     expect(entry(report, "remaining-agrees").outcome).toBe("not-observed");
   });
 
+  test("a check in which nothing was judged is not ok", async () => {
+    const report = await checkLaws({ ...engineFactory, claims: ["bounded"] }, { seed, laws: ["monotone"] });
+    expect([report.ok, report.laws.map(({ outcome }) => outcome)]).toEqual([false, ["not-claimed"]]);
+  });
+
   test("only what is claimed is checked", async () => {
     const report = await checkLaws({ ...broken("double-count"), claims: ["reset-agrees"] }, { seed });
     expect(report.ok).toBe(true);

@@ -15,7 +15,9 @@ import {
   limiterLawNames,
   parseKnown,
 } from "../../src/laws/index.ts";
+import { formOf } from "../../src/laws/known.ts";
 import { KnownList } from "../../src/laws/known-list.ts";
+import type { QuotaScript } from "../../src/laws/quotas/script.ts";
 import { codedError } from "../support/coded-error.ts";
 import { spillwayHere } from "../support/command.ts";
 import { entry } from "./expectations.ts";
@@ -220,6 +222,7 @@ describe("check --known FILE", () => {
     ["known[0].path", { law, seed: 3, path: "3:" }, "as a failure prints it"],
     ["known[0].path", { law, seed: 3 }, "both"],
     ["known[0].note", { law, note: 5 }, "a string"],
+    ["known[0].nots", { law, nots: "issue 7" }, "note"],
   ])("%s of %j is wrong", (path, entry, allowed) => {
     expect(wrong(entry).problems).toMatchObject([{ path, allowed }]);
   });
@@ -245,6 +248,21 @@ describe("check --known FILE", () => {
       ]);
   });
 
+  test("a script is of the check's own limits", async () => {
+    const byRules = { startMs: 0, pick: 0, ops: [], rules: { organization: {}, user: {}, semantics: {} } };
+    const byPolicy = { startMs: 0, pick: 0, ops: [], policy: {} };
+    expect(parseKnown([{ law, script: byPolicy }], "policy")).toHaveLength(1);
+    expect(parseKnown([{ law, script: byRules }], "rules")).toHaveLength(1);
+    for (const [script, limits] of [[byPolicy, "rules"] as const, [byRules, "policy"] as const])
+      expect(codedError(() => parseKnown([{ law, script }], limits))).toMatchObject({
+        code: "USAGE",
+        problems: [{ path: "known[0].script", allowed: expect.stringContaining("a script by") }],
+      });
+    const known = [{ law, script: byPolicy }] as unknown as readonly KnownCounterexample[];
+    const refused = check({ ofOne: false, ofTwo: false }, { known });
+    await expect(refused).rejects.toMatchObject({ code: "USAGE" });
+  });
+
   test("a law may stand alone, or with both seed and path", () => {
     const list = [{ law }, { law, seed: 3, path: "3:1" }, { law, note: "issue 7", limiter: "mine" }];
     expect(parseKnown(list)).toEqual(list);
@@ -254,6 +272,23 @@ describe("check --known FILE", () => {
     expect(parseKnown([])).toEqual([]);
     expect(parseKnown({ laws: [] })).toEqual([]);
   });
+});
+
+test("the limits of quotas that are not at fault do not matter", () => {
+  const quota = (limit: number) => ({ key: ["user"], algorithm: { kind: "fixed-window", limit } });
+  const script = (core: number, points: number) =>
+    ({
+      policy: {
+        quotas: { core: quota(core), points: quota(points) },
+        operations: { read: { uses: { core: 1, points: 1 } } },
+        overrides: [],
+      },
+      ...{ startMs: 0, pick: 0, isExact: true },
+      ops: [{ do: "call", atMs: 0, id: 0, caller: { user: "ann" }, operation: "read", cost: 1 }],
+    }) as unknown as QuotaScript;
+  expect(formOf(script(1, 5), "core")).toBe(formOf(script(1, 9), "core"));
+  expect(formOf(script(1, 5), "core")).not.toBe(formOf(script(2, 5), "core"));
+  expect(formOf(script(1, 5), null)).not.toBe(formOf(script(1, 9), null));
 });
 
 test("an entry that stands for all of a law is broken by that law alone", async () => {

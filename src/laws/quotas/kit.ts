@@ -71,7 +71,8 @@ async function quotaKit(
       judge: (script) =>
         laws[law].judge({ script, play: (ops) => playQuotas(factory, script.policy, ops, script.ops) }),
     }),
-    formOf,
+    limits: "policy",
+    formOf: (script, window) => formOf(script, window?.quota ?? null),
   };
 }
 
