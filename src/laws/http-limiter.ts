@@ -13,7 +13,7 @@ import {
   type KeyedSettings,
   keyedLimiter,
 } from "./keyed.ts";
-import { type Middleware, type MiddlewareRequest, runMiddleware } from "./middleware.ts";
+import { type Middleware, type MiddlewareRequest, MiddlewareSession } from "./middleware.ts";
 
 /** Header of a request that names its key. */
 const keyHeader = "x-key";
@@ -167,9 +167,10 @@ export function middlewareLimiter(options: MiddlewareOptions): LimiterFactory {
     const made = await options.create(settings);
     const { middleware, close }: { readonly middleware: Middleware } & Closing =
       typeof made === "function" ? { middleware: made } : made;
+    const session = new MiddlewareSession(middleware);
     return {
       send: (key, cost, ip) =>
-        runMiddleware(middleware, { headers: { [keyHeader]: key }, ip, ...options.request?.(key, cost) }),
+        session.run({ headers: { [keyHeader]: key }, ip, ...options.request?.(key, cost) }),
       ...(close && { close }),
     };
   });

@@ -175,24 +175,47 @@ function requestOf(usual: Partial<MiddlewareRequest>): Record<string, unknown> {
   };
 }
 
-/**
- * Runs one request through middleware. If the middleware calls `next`, the handler after it answers 200.
- * @throws whatever the middleware throws, rejects with or passes to `next`
- */
-export function runMiddleware(
-  middleware: Middleware,
-  request: Partial<MiddlewareRequest>,
-): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const response = new FakeResponse();
-    response.on("close", () => resolve({ status: response.statusCode, headers: response.getHeaders() }));
-    const fake = Object.assign(requestOf(request), { res: response });
-    Object.assign(response, { req: fake });
-    const next = (error?: unknown): void => {
-      if (error === undefined || error === null || error === "route") response.end();
-      else reject(error);
-    };
-    const run = async (): Promise<unknown> => middleware(fake as never, response as never, next);
-    run().catch(reject);
+/** Error of an answer that is given twice: Node's code for it, and what the middleware did. */
+const answeredTwice = (): Error =>
+  Object.assign(new Error("next() was called after the answer had ended: return where the answer ends"), {
+    name: "ERR_HTTP_HEADERS_SENT",
   });
+
+/** Middleware with its requests. An error that comes after its answer fails the next request. */
+export class MiddlewareSession {
+  readonly #middleware: Middleware;
+  #late: { readonly error: unknown } | null = null;
+
+  constructor(middleware: Middleware) {
+    this.#middleware = middleware;
+  }
+
+  /**
+   * Runs one request. If the middleware calls `next`, the handler after it answers 200.
+   * @throws whatever the middleware throws, rejects with or passes to `next`; an error named `ERR_HTTP_HEADERS_SENT` if
+   *   it calls `next` after the answer ended, now or in an earlier request
+   */
+  async run(request: Partial<MiddlewareRequest>): Promise<HttpAnswer> {
+    const answer = await new Promise<HttpAnswer>((resolve, reject) => {
+      const response = new FakeResponse();
+      const failed = (error: unknown): void => {
+        if (response.writableEnded) this.#late = { error };
+        reject(error);
+      };
+      response.on("close", () => resolve({ status: response.statusCode, headers: response.getHeaders() }));
+      const fake = Object.assign(requestOf(request), { res: response });
+      Object.assign(response, { req: fake });
+      const next = (error?: unknown): void => {
+        if (error !== undefined && error !== null && error !== "route") failed(error);
+        else if (response.writableEnded) failed(answeredTwice());
+        else response.end();
+      };
+      const run = async (): Promise<unknown> => this.#middleware(fake as never, response as never, next);
+      run().catch(failed);
+    });
+    const late = this.#late;
+    this.#late = null;
+    if (late !== null) throw late.error;
+    return answer;
+  }
 }

@@ -1,7 +1,7 @@
 // The response that middleware of Express's kind is run with does what Node's and Express's do.
 import type { ServerResponse } from "node:http";
-import { expect, test } from "vitest";
-import { type Middleware, runMiddleware } from "../../src/laws/middleware.ts";
+import { describe, expect, test } from "vitest";
+import { type Middleware, MiddlewareSession } from "../../src/laws/middleware.ts";
 
 /** Members that Express adds to Node's response. */
 interface Reply extends ServerResponse {
@@ -27,8 +27,11 @@ interface Request {
 
 type Next = (error?: unknown) => void;
 
+const sessionOf = (middleware: (request: Request, response: Reply, next: Next) => unknown) =>
+  new MiddlewareSession(middleware as Middleware);
+
 const run = (middleware: (request: Request, response: Reply, next: Next) => unknown) =>
-  runMiddleware(middleware as Middleware, { url: "/a?b=1", headers: { "x-key": "one" } });
+  sessionOf(middleware).run({ url: "/a?b=1", headers: { "x-key": "one" } });
 
 test.each<[string, number, Record<string, string>, (response: Reply, next: Next) => unknown]>([
   ["next", 200, {}, (_, next) => next()],
@@ -80,7 +83,7 @@ test.each<[string, number, Record<string, string>, (response: Reply, next: Next)
 
 test("it tells what it has, and when it is over", async () => {
   const seen: unknown[] = [];
-  await run((request, r, next) => {
+  await run((request, r) => {
     const state = (): unknown[] => [r.headersSent, r.finished, r.writableEnded];
     const never = (): void => void seen.push("never");
     r.on("finish", never).off("finish", never).once("close", never).removeListener("close", never);
@@ -104,7 +107,6 @@ test("it tells what it has, and when it is over", async () => {
     );
     r.end();
     seen.push(...state());
-    next();
   });
   expect(seen).toEqual([
     ...[false, false, false, false, undefined, false],
@@ -139,4 +141,54 @@ test.each<[string, (next: Next) => unknown]>([
 
 test("next(null) lets the request pass", async () => {
   expect(await run((_request, _response, next) => next(null))).toEqual({ status: 200, headers: {} });
+});
+
+describe("an answer that has ended", () => {
+  const twice = { name: "ERR_HTTP_HEADERS_SENT", message: expect.stringContaining("next() was called") };
+
+  test.each<[string, (request: Request, response: Reply, next: Next) => unknown]>([
+    [
+      "next at once",
+      (_, r, next) => {
+        r.sendStatus(429);
+        next();
+      },
+    ],
+    [
+      "next of an async function",
+      async (_, r, next) => {
+        r.sendStatus(429);
+        next();
+      },
+    ],
+    [
+      "next twice",
+      (_, __, next) => {
+        next();
+        next();
+      },
+    ],
+  ])("is no answer after %s", async (_, middleware) => {
+    await expect(run(middleware)).rejects.toMatchObject(twice);
+  });
+
+  test("fails the next request if the middleware goes on later", async () => {
+    let goOn = (): void => undefined;
+    const session = sessionOf((_, r, next) => {
+      r.sendStatus(429);
+      goOn = next;
+    });
+    expect(await session.run({})).toMatchObject({ status: 429 });
+    goOn();
+    await expect(session.run({})).rejects.toMatchObject(twice);
+    expect(await session.run({})).toMatchObject({ status: 429 });
+  });
+
+  test("is no answer after a throw", async () => {
+    const broken = run((_, r) => {
+      r.sendStatus(429);
+      throw new TypeError("too late");
+    });
+    await expect(broken).rejects.toThrow("too late");
+  });
 });
