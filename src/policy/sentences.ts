@@ -1,6 +1,7 @@
 // A policy in plain sentences: what it allows, for people who have not read its file.
 import { count, counted, countOf, nounOf } from "../rules/words.ts";
 import { unenforceable } from "./as-window.ts";
+import { calendarWindow } from "./calendar.ts";
 import { quotaFor } from "./effective.ts";
 import { envelopeOf } from "./envelope.ts";
 import type { Charge, FixedWindow, Operation, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
@@ -61,11 +62,36 @@ function windowSentences(quota: Quota): string[] {
   const { anchor, opens } = algorithm;
   if (anchor === "first-request")
     return [`A window opens with its first call${opens === "exact" ? "" : ", at the whole second"}.`];
-  if (anchor === "epoch") return ["Windows lie on the grid of Unix time."];
-  return "offsetMs" in anchor
-    ? [`Windows lie on the grid of Unix time, moved by ${anchor.offsetMs} ms.`]
-    : [];
+  if (typeof anchor === "object" && "calendar" in anchor) return [calendarSentence(anchor)];
+  const offsetMs = anchor === "epoch" ? 0 : anchor.offsetMs;
+  const moved =
+    offsetMs === 0
+      ? ""
+      : `, moved by ${offsetMs % 1000 === 0 ? spanOf(offsetMs / 1000) : `${count(offsetMs)} ms`}`;
+  const reset = algorithm.windowSeconds === 86_400 ? `: they reset at ${hourOf(offsetMs)} UTC` : "";
+  return [`Windows lie on the grid of Unix time${moved}${reset}.`];
 }
+
+type Calendar = Extract<FixedWindow["anchor"], { readonly calendar: unknown }>;
+
+const resetDays: Readonly<Record<Calendar["calendar"], string>> = {
+  day: "every day",
+  week: "on Mondays",
+  month: "on the first of the month",
+};
+
+/** Two days of a year between which a zone's clocks may change, ms since the epoch. */
+const winterAndSummer = [Date.UTC(2026, 0, 15), Date.UTC(2026, 6, 15)] as const;
+
+/** Returns when windows of a calendar end, by its zone's clocks and by UTC. */
+function calendarSentence({ calendar, zone }: Calendar): string {
+  const [winter, summer] = winterAndSummer.map((atMs) => hourOf(calendarWindow("day", zone, atMs).endsAt));
+  const hours = winter === summer ? winter : `${winter} in January and ${summer} in July`;
+  return `Windows reset ${resetDays[calendar]} at 00:00 in ${zone}${zone === "UTC" ? "" : `: by UTC at ${hours}`}.`;
+}
+
+/** Returns the time of day by UTC: `08:00`. */
+const hourOf = (atMs: number): string => new Date(atMs).toISOString().slice(11, 16);
 
 function chargeSentences({ when, fits, refused, refusedByOther }: Charge): string[] {
   return [

@@ -81,7 +81,7 @@ test("a policy of a file is told by its quotas, operations and answers", async (
       "  room once all is spent: ▁▁▁▁▂▂▂▃▃▃▄▄▄▄▅▅▅▆▆▆▇▇▇█ 2 minutes",
       "<bold>user</>  Each tenant and user may use 15 requests in each 10 seconds. A window opens with its first call. Calls that it refuses count, too.",
       "  room once all is spent: ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁█ 10 s",
-      "<bold>model_day</>  Each tenant and model may use 90,000 tokens in each day of America/New_York. A call is charged when it has ended. A call needs any room at all, not room for its whole cost. Calls that it refuses cost nothing.",
+      "<bold>model_day</>  Each tenant and model may use 90,000 tokens in each day of America/New_York. Windows reset every day at 00:00 in America/New_York: by UTC at 05:00 in January and 04:00 in July. A call is charged when it has ended. A call needs any room at all, not room for its whole cost. Calls that it refuses cost nothing.",
       "  room once all is spent: ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁█ 1 day",
       "<bold>burst</>  Each user and model may use 5 requests at once, of which 1 comes back in each 700 ms. The judge of traces judges what it lets through, and not its level. Calls that it refuses cost nothing. It refuses only while anybody does.",
       "  room once all is spent: ▁▁▁▁▂▂▂▃▃▃▄▄▄▄▅▅▅▆▆▆▇▇▇█ 3.5 s",

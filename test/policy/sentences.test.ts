@@ -47,6 +47,7 @@ describe("a quota", () => {
       ...{ algorithm, key: ["org"], unit: "requests", charge: { ...plain, ...charge }, enforced: true },
       ...more,
     } as unknown as Quota);
+  const ofCalendar = (calendar: string, zone: string) => window(60, { anchor: { calendar, zone } });
   const free = "Calls that it refuses cost nothing.";
   const grid = "Windows lie on the grid of Unix time.";
   const unenforced = "Spillway does not enforce it.";
@@ -60,7 +61,26 @@ describe("a quota", () => {
       told(window(60, { anchor: { offsetMs: 500 } })),
       [`${grid.slice(0, -1)}, moved by 500 ms.`, free],
     ],
-    ["of a calendar", told(window(60, { anchor: { calendar: "day", zone: "UTC" } })), [free]],
+    [
+      "beside it by hours",
+      told(window(86_400, { anchor: { offsetMs: 28_800_000 } })),
+      [`${grid.slice(0, -1)}, moved by 8 hours: they reset at 08:00 UTC.`, free],
+    ],
+    ["of days", told(window(86_400)), [`${grid.slice(0, -1)}: they reset at 00:00 UTC.`, free]],
+    ["of a calendar", told(ofCalendar("day", "UTC")), ["Windows reset every day at 00:00 in UTC.", free]],
+    [
+      "of a calendar whose clocks change",
+      told(ofCalendar("month", "America/Los_Angeles")),
+      [
+        "Windows reset on the first of the month at 00:00 in America/Los_Angeles: by UTC at 08:00 in January and 07:00 in July.",
+        free,
+      ],
+    ],
+    [
+      "of a calendar whose clocks do not",
+      told(ofCalendar("week", "Asia/Tokyo")),
+      ["Windows reset on Mondays at 00:00 in Asia/Tokyo: by UTC at 15:00.", free],
+    ],
     [
       "from the first call",
       told(window(60, { anchor: "first-request", opens: "exact" })),
