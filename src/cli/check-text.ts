@@ -46,7 +46,9 @@ export async function describeCheck(
     for (const note of switchNotes(law, args.rules !== undefined))
       terminal.say(`  ${" ".repeat(widest)}  ${pc.dim(note)}`);
   }
-  const violated = laws.filter(({ outcome }) => outcome === "violated");
+  const violated = laws
+    .filter(({ outcome }) => outcome === "violated")
+    .toSorted((one, other) => lengthOf(one) - lengthOf(other));
   const failed = laws.find(({ outcome }) => outcome === "failed");
   const unrepeated = laws.filter(({ outcome }) => outcome === "not-repeatable");
   for (const law of [...violated, ...unrepeated.slice(0, 1), ...(failed === undefined ? [] : [failed])])
@@ -56,6 +58,7 @@ export async function describeCheck(
   const total = laws.reduce((sum, law) => sum + law.runs, 0);
   const tried = laws.filter((law) => law.runs > 0);
   const silent = tried.filter(({ outcome }) => outcome === "not-observed").length;
+  const alone = args.interleavings === true ? " by one call after the other" : "";
   const found =
     violated.length > 0
       ? pc.red(`${counted(violated.length, "law")} violated`)
@@ -64,8 +67,8 @@ export async function describeCheck(
         : unrepeated.length > 0
           ? pc.yellow(`no law violated, and ${unrepeated.length} not judged, as answers do not repeat`)
           : !report.ok
-            ? pc.yellow("nothing was judged")
-            : pc.green(`no law violated${args.interleavings === true ? " by one call after the other" : ""}`);
+            ? pc.yellow(`nothing was judged${alone}`)
+            : pc.green(`no law violated${alone}`);
   const notes = knownNotes(report);
   if (notes.length > 0) terminal.say("");
   for (const note of notes) terminal.say(`${pc.cyan("note")} ${note}`);
@@ -96,6 +99,9 @@ function knownNotes({ limiter, laws, known }: AnyCheckReport): string[] {
     ...unmet.map(unmetText),
   ];
 }
+
+/** Returns the number of operations of a counterexample: the shortest one names a bug best. */
+const lengthOf = ({ counterexample }: AnyLawReport): number => counterexample?.history.length ?? 0;
 
 const failedWords = ({ failure }: AnyLawReport): string =>
   failure?.hung ? `the limiter did not answer call ${failure.script.ops.length}` : "the limiter failed";

@@ -233,17 +233,22 @@ export async function checkOverlaps(
 export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   const failed = laws.flatMap(({ failure, repeat }) => (failure === undefined ? [] : [{ failure, repeat }]));
   if (failed.length === 0) return;
-  const problems = failed.map(({ failure: { call, got, allowed } }) => ({ path: call, got, allowed }));
+  const problems = failed.map(({ failure: { call, got, allowed, at } }) => ({
+    ...{ path: call, allowed },
+    got: at === undefined ? got : `${got} at ${at}`,
+  }));
   const distinct = new Map(problems.map((problem) => [`${problem.got} ${problem.allowed}`, problem]));
   const hung = failed.find(({ failure }) => failure.hung);
   const words =
     hung === undefined
       ? "cannot be checked by every law"
       : `did not answer call ${hung.failure.script.ops.length}`;
+  const clock =
+    hung === undefined ? "" : "within a call the script's clock stands still, so no timer over 1 ms fires; ";
   throw new SpillwayError(
     hung === undefined ? "ADAPTER_INVALID" : "ADAPTER_SILENT",
     `the limiter ${quote(limiter)} ${words}`,
-    { problems: [...distinct.values()], hint: `${(hung ?? failed[0])?.repeat} repeats it` },
+    { problems: [...distinct.values()], hint: `${clock}${(hung ?? failed[0])?.repeat} repeats it` },
   );
 }
 

@@ -40,6 +40,9 @@ export function followedRules(
   return { ...near, semantics: Object.fromEntries(switches) as Rules["semantics"] };
 }
 
+/** Switches about the windows of an organization and its user together. */
+const ofBoth: readonly SwitchName[] = ["userEnforced", "refusedByUser"];
+
 type SaysSemantics = Pick<LimiterFactory, "name" | "algorithm" | "keyed" | "semantics" | "scopes">;
 
 /**
@@ -54,7 +57,7 @@ export function agreedRules(factory: SaysSemantics, given: RulesInput): Rules {
       `the rules contradict what ${quote(factory.name)} says of itself`,
       {
         problems,
-        hint: "leave the switch out of the rules, or let the limiter declare it",
+        hint: "let the limiter declare these switches, or leave them out: write rules of limits alone in place of a preset",
       },
     );
   const own = Object.entries(factory.semantics ?? {}).map(([name, values]) => [name, values?.[0]]);
@@ -75,12 +78,14 @@ function contradictions(
         {
           path,
           got: `${quote(values[0])} in the rules`,
-          allowed: `none: the limiter is a ${algorithm}, which has no windows`,
+          allowed: `none: what the limiter counts is ${quote(algorithm)}, which has no windows`,
         },
       ];
     const allowed: readonly unknown[] | undefined = semantics?.[name];
-    // For a limiter by key it does not matter who refuses an organization's calls.
-    if (allowed === undefined || (keyed === true && name === "userEnforced")) return [];
+    // Who refuses an organization's calls does not matter to a limiter by key, nor a query's charge where there are none.
+    const isMeaningless =
+      name === "graphqlCharge" ? !known.includes("graphql") : keyed === true && ofBoth.includes(name);
+    if (allowed === undefined || isMeaningless) return [];
     const wrong = values.filter((value) => !allowed.includes(value));
     const told = allowed.map(quote).join(" or ");
     return wrong.map((value) => ({

@@ -27,6 +27,33 @@ export class LimiterFailure extends Error {
   }
 }
 
+/** Finds `FILE:LINE` of a stack in the limiter's own code; `null` if there is none. */
+export type PlaceOf = (stack: string) => string | null;
+
+/** Position at the end of a stack frame: `file:///x/y.test.js:5:1` or `/x/y.test.js:5:1`, perhaps in parentheses. */
+export const framePosition = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:)[^()\n]*):(\d+):(\d+)\)?$/;
+
+const ownFolder = new URL("..", import.meta.url).pathname;
+
+/** Returns the innermost place of a stack that is neither spillway's nor a package's. */
+export const placeOutside: PlaceOf = (stack) => {
+  for (const frame of stack.split("\n").filter((line) => /^\s+at /.test(line))) {
+    const [, file = "", line] = framePosition.exec(frame.replace(/^\s+at (async )?/, "")) ?? [];
+    const path = file.replace("file://", "");
+    if (path !== "" && !path.startsWith(ownFolder) && !path.includes("/node_modules/"))
+      return `${path}:${line}`;
+  }
+  return null;
+};
+
+/** Returns the place in the limiter's code at which it threw; `null` if it did not, or none is known. */
+export function placeOfThrow(
+  { cause, hung }: LimiterFailure,
+  placeOf: PlaceOf = placeOutside,
+): string | null {
+  return hung || !(cause instanceof Error) || cause.stack === undefined ? null : placeOf(cause.stack);
+}
+
 /** Returns an error that is a limiter's failure. @throws any other error, as it is */
 export function failureIn(error: unknown): LimiterFailure {
   if (error instanceof LimiterFailure) return error;

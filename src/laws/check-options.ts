@@ -1,4 +1,5 @@
 // The options of a check of the laws, and its progress.
+import type { PlaceOf } from "../engine/limiter-failure.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { RulesInput } from "../rules/rules.ts";
 import type { KnownCounterexample } from "./known.ts";
@@ -46,6 +47,8 @@ export interface CheckOptions<K extends LawKind = RulesKind> {
   readonly timers?: Timers;
   /** Longest wait for an answer, ms by `timers`. Default: 5,000. */
   readonly answerMsMost?: number;
+  /** Finds the limiter's own code in a stack, if it is not in files outside of packages: in a bundle, by its map. */
+  readonly placeOf?: PlaceOf;
   /** Signal that ends the check after the run under way. The report has what was found so far. */
   readonly signal?: { readonly aborted: boolean };
   /**

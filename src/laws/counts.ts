@@ -142,7 +142,7 @@ function resetHolds(
   if (isNone && (seconds ?? 0) <= 0 && (reset ?? sight.clockMs) <= sight.clockMs) return null;
   const end = agreement(sight, seconds, reset);
   if ("expected" in end) return end;
-  return firstOf([constancy(sight, end, ends), onGrid(sight, end)]);
+  return firstOf([constancy(sight, end, ends), onGrid(sight, end), atOpening(sight, end)]);
 }
 
 /** Returns the earliest and latest end, ms, of the window that holds `clockMs`, if its reset reads `seconds`. */
@@ -201,6 +201,20 @@ function onGrid({ rule, lengthMs, clockMs }: Sight, [least, most]: [number, numb
     expected: `reset_at ${lengthMs - ((clockMs - offMs) % lengthMs)} ms after now`,
     got: `reset_at ${instants([least, most], clockMs)} after now`,
     arithmetic: `windows of ${lengthMs / 1000} s end at whole multiples of that since ${from}`,
+  };
+}
+
+/** Unit, ms, to which a limiter may round down the opening of a window. */
+const openingMs = 1000;
+
+/** Judges that a window of no grid lasts its whole length, from the call that opens it on. */
+function atOpening({ rule, lengthMs, clockMs, opened }: Sight, [least, most]: [number, number]): Opinion {
+  const isWhole = most + endsOffMs > clockMs + lengthMs - openingMs;
+  if (opened !== true || gridOf(rule) !== null || isWhole) return "kept";
+  return {
+    expected: `reset_at ${lengthMs} ms after now`,
+    got: `reset_at ${instants([least, most], clockMs)} after now`,
+    arithmetic: `a window opens with its first call, and is ${lengthMs / 1000} s long`,
   };
 }
 

@@ -2,6 +2,7 @@
 // counterexample as a timeline, and the line that repeats it.
 import * as runnerTimers from "node:timers";
 import type { LimiterFactory } from "../engine/adapter.ts";
+import { framePosition } from "../engine/limiter-failure.ts";
 import { claimsOf } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import { counted } from "../rules/words.ts";
@@ -257,9 +258,6 @@ function skipOf(self: unknown, context: readonly unknown[]): ((why: string) => v
   return null;
 }
 
-/** Position at the end of a stack frame: `file:///x/y.test.js:5:1` or `/x/y.test.js:5:1`, perhaps in parentheses. */
-const position = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:)[^()\n]*):(\d+):(\d+)\)?$/;
-
 class CallerLine {
   /** Lines of the stack from the caller's on; empty if the runtime shows none. */
   readonly #frames: readonly string[];
@@ -286,7 +284,7 @@ class CallerLine {
    * compiled under the name and line of the caller's file; if code from text is forbidden, the call is made here.
    */
   call<A extends unknown[]>(target: (...args: A) => unknown, ...args: A): void {
-    const [, file, line = "1", column = "1"] = position.exec(this.#frames[0] ?? "") ?? [];
+    const [, file, line = "1", column = "1"] = framePosition.exec(this.#frames[0] ?? "") ?? [];
     const there = file === undefined ? null : calledAt(file, Number(line), Number(column));
     if (there === null) target(...args);
     else there(target, args);

@@ -46,7 +46,7 @@ export function rendered<K extends LawKind>(report: LawReport<K>, drawing: Scrip
 export function renderedFailure<K extends LawKind>(
   report: Pick<LawReport, "repeat">,
   title: string,
-  { script, history, call, got, allowed }: Failure<K>,
+  { script, history, call, got, allowed, at: place, hung }: Failure<K>,
   drawing: ScriptDrawing<K>,
 ): string[] {
   const failed = script.ops.find((op) => !history.some((event) => event.op === op));
@@ -59,7 +59,14 @@ export function renderedFailure<K extends LawKind>(
     ...drawing.timeline(script, history, script.startMs, null),
     `${time(at, script.startMs)}  ${call}`,
     `${indent}^ got      ${got}`,
+    ...(place === undefined ? [] : [`${indent}  at       ${place}`]),
     `${indent}  expected ${allowed}`,
+    ...(hung
+      ? [noteLine("its promise did not settle: see which timer, lock or connection it waits for")]
+      : []),
+    ...(place === undefined
+      ? []
+      : [noteLine("if the limiter throws to refuse, catch that: a refusal is an answer")]),
     ...(report.repeat === undefined ? [] : ["", `repeat: ${report.repeat}`]),
   ];
 }

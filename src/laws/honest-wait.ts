@@ -8,7 +8,7 @@ import { isWindow, type Look, type Sight } from "./sight.ts";
 /** Promise of a refusal: one count has room after a wait. */
 interface Promised {
   readonly sight: Sight;
-  /** Promised wait, ms; `words` are its form in the answer. */
+  /** Promised wait, ms, below 0 if the answer says so; `words` are its form in the answer. */
   readonly waitMs: number;
   readonly words: string;
   /** Longest wait that the algorithm can need, ms; infinite for a reset, which may say more than when to come back. */
@@ -37,6 +37,13 @@ export const honestWait: QuotaJudge = async ({ script, play }) => {
   const history = await play(withoutOps(script.ops, "snapshot"));
   const tally = new OpinionTally();
   const promises = looksOf(script, history).flatMap((look) => promisesOf(script, look));
+  const negative = promises.find(({ waitMs }) => waitMs < 0);
+  if (negative !== undefined) {
+    const { sight, words } = negative;
+    const arithmetic = "a refused caller has to wait, and no wait is shorter than nothing";
+    tally.add({ expected: "a wait of 0 s or more", got: words, arithmetic }, sight.at, sight);
+    return tally.of(history);
+  }
   const tooLong = promises.find(({ waitMs, longestMs: longest }) => waitMs > longest);
   if (tooLong !== undefined) {
     const { sight, longestMs: longest, words } = tooLong;
@@ -82,7 +89,7 @@ function promisesOf(script: QuotaScript, look: Look): Promised[] {
       ? advisedWaits(event, sight, look, script.isExact)
       : statedWaits(script, event, sight);
   return waits.flatMap(([waitMs, words, longest = Number.POSITIVE_INFINITY]) =>
-    Number.isSafeInteger(waitMs) && waitMs >= 0 && op.atMs + waitMs <= 8e15
+    Number.isSafeInteger(waitMs) && op.atMs + waitMs <= 8e15
       ? [{ sight, waitMs, words, longestMs: longest }]
       : [],
   );
@@ -137,8 +144,10 @@ function statedWaits(script: QuotaScript, { op, retryAtMs }: QuotaCallEvent, sig
   const [shown] = sight.shown;
   if (shown === undefined || (!isKnown(script) && !(isOther && op.cost === 1))) return waits;
   const { reset, seconds } = shown;
-  if (reset !== null) waits.push([reset - op.atMs + moment, `reset ${(reset - op.atMs) / 1000} s later`]);
+  // The law reset-agrees judges a reset that is over.
+  if (reset !== null && reset >= op.atMs)
+    waits.push([reset - op.atMs + moment, `reset ${(reset - op.atMs) / 1000} s later`]);
   const short = { ceil: 0, floor: 1000, round: 500 }[sight.rule.shown.reset];
-  if (seconds !== null) waits.push([seconds * 1000 + short + moment, `reset ${seconds} s`]);
+  if (seconds !== null && seconds >= 0) waits.push([seconds * 1000 + short + moment, `reset ${seconds} s`]);
   return waits;
 }

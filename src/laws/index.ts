@@ -10,6 +10,7 @@ export type {
   WindowReading,
 } from "../engine/adapter.ts";
 export { stillSeam } from "../engine/adapter.ts";
+export type { PlaceOf } from "../engine/limiter-failure.ts";
 export type {
   PartialQuotaReading,
   QuotaDecision as QuotaVerdict,
@@ -66,7 +67,7 @@ export {
   keyedLaws,
   keyedLimiter,
 } from "./keyed.ts";
-export { type KnownCounterexample, type KnownState, parseKnown } from "./known.ts";
+export { type KnownCounterexample, type KnownState, parseKnown, type ScriptLimits } from "./known.ts";
 export type { Compared, Judgement, LawViolation as Violation, RulesKind } from "./law.ts";
 export type { Middleware, MiddlewareRequest } from "./middleware.ts";
 export type { Round, UnexplainedScript as Unexplained } from "./orders.ts";

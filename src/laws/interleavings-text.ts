@@ -24,7 +24,7 @@ export function renderedInterleaving<K extends LawKind>(
   if (failure !== undefined)
     return renderedFailure(
       { ...(repeat !== undefined && { repeat }) },
-      "the limiter failed while calls overlapped",
+      "the limiter failed in a check of overlapping calls",
       failure,
       drawing,
     );
@@ -33,17 +33,22 @@ export function renderedInterleaving<K extends LawKind>(
   const history = rounds.flatMap(({ events }) => events);
   const texts = drawing.texts(script, history);
   const isRepeated = outcome !== "not-repeatable";
+  const isOverlapped = rounds.some(({ events, atMs, untilMs }) => events.length > 1 || untilMs > atMs);
   return [
-    isRepeated
-      ? `no order of the overlapping calls explains their answers (${orders} tried)`
-      : "overlapping calls cannot be judged: one after the other, they are answered otherwise in a second play",
+    !isRepeated
+      ? "overlapping calls cannot be judged: one after the other, they are answered otherwise in a second play"
+      : isOverlapped
+        ? `no order of the overlapping calls explains their answers (${orders} tried)`
+        : `${law} is violated by one call after the other, before any overlap`,
     "",
     ...settingOf({ script, history }, drawing),
     ...rounds.flatMap((round, at) =>
       roundText(round, counterexample, texts, at === rounds.length - 1 && drawing),
     ),
     "",
-    `In the order of the answers ${law} is broken, and in every other this law or another.`,
+    isOverlapped
+      ? `In the order of the answers ${law} is broken, and in every other this law or another.`
+      : "Mend this first: then calls that overlap can be judged.",
     ...(isRepeated ? [] : ["", `note: ${repeatHint}`]),
     ...(repeat === undefined || !isRepeated ? [] : ["", `repeat: ${repeat}`]),
   ];

@@ -8,7 +8,14 @@ import {
   stillSeam,
   type WindowReading,
 } from "../engine/adapter.ts";
-import { type Algorithm, lawsOf, requirePromise } from "../rules/algorithms.ts";
+import {
+  type Algorithm,
+  choiceProblem,
+  lawsOf,
+  misspelt,
+  promiseProblems,
+  requireNoProblems,
+} from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
@@ -179,10 +186,33 @@ export function keyedLimiter(options: KeyedOptions): LimiterFactory {
 const anchorsOf = (algorithm: Algorithm): readonly SwitchValue<"anchor">[] =>
   algorithm === "sliding-counter" ? ["epoch", "first-request"] : ["first-request"];
 
+/** Facts that are one of some words. */
+const choices = {
+  anchor: ["first-request", "epoch", "start"],
+  opensTo: ["millisecond", "second"],
+  end: ["exclusive", "inclusive"],
+  refused: ["uncounted", "counted"],
+  reset: ["ceil", "floor", "round"],
+  remaining: ["clamped", "signed"],
+} as const satisfies { readonly [Fact in keyof KeyedKind]?: readonly KeyedKind[Fact][] };
+
+/** Names of all facts, and of the further options of limiters by key. */
+const facts: readonly string[] = [
+  ...["name", "algorithm", "claims", "weighted", "setNow", "create", "read", "refusedStatus", "request"],
+  ...Object.keys(choices),
+];
+
 /** Returns all members of a factory except `create`. */
 function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
   const { name, algorithm, claims } = kind;
-  requirePromise({ name, algorithm, claims: claims ?? [] });
+  requireNoProblems(name, [
+    ...promiseProblems({ algorithm, claims: claims ?? [] }),
+    ...Object.entries(choices).flatMap(([fact, known]) => {
+      const value: unknown = kind[fact as keyof typeof choices];
+      return value === undefined || known.includes(value as never) ? [] : [choiceProblem(fact, value, known)];
+    }),
+    ...misspelt(kind, facts),
+  ]);
   return {
     name,
     algorithm,

@@ -146,6 +146,7 @@ export class RulesLedger {
     const { quota, key, name, rule, limit, window } = book;
     const clockMs = window.advance(event.op.atMs, this.#floorMs);
     const { span: before, charged, shown: last, ended } = window;
+    const wasOpen = window.untilMs !== null || window.doubtUntilMs > 0;
     const { charge, givenBack } = happen(window);
     const current = countShown(reading, rule);
     window.shown = current;
@@ -172,6 +173,7 @@ export class RulesLedger {
       sure,
       fresh: !charged,
       isRenewed: !charged && ended > 0,
+      opened: !wasOpen && untilMs !== null,
       window: window.window,
       untilMs,
       isEnforced,

@@ -2,7 +2,7 @@
 // other, must explain who was admitted. A lost update has no such order. The claimed laws that look at one run judge
 // the orders.
 import fc from "fast-check";
-import { failureIn } from "../engine/limiter-failure.ts";
+import { failureIn, type PlaceOf } from "../engine/limiter-failure.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import type { RulesKind } from "./law.ts";
@@ -15,7 +15,10 @@ import { anySeed, requireInteger } from "./subject.ts";
 import { Failed, LawBroken } from "./trials.ts";
 
 export interface OverlapOptions
-  extends Pick<CheckOptions, "runs" | "seed" | "path" | "startMs" | "timers" | "answerMsMost" | "signal"> {
+  extends Pick<
+    CheckOptions,
+    "runs" | "seed" | "path" | "startMs" | "timers" | "answerMsMost" | "placeOf" | "signal"
+  > {
   /** Greatest number of calls that overlap, 2 to 5, or 1 to 5 if the clock moves. Default: 3. */
   readonly overlap?: number;
   /**
@@ -73,7 +76,7 @@ export async function checkOverlaps<K extends LawKind>(
   const most = requireInteger("overlap", options.overlap ?? 3, options.clockMoves ? 1 : 2, 5);
   const report = { limiter: kit.name, seed, runs: 0, overlapped: 0, ok: true };
   if (kit.laws.length === 0) return { ...report, outcome: "not-claimed" };
-  const trial = new OverlapTrial(kit, options.signal, options.path !== undefined);
+  const trial = new OverlapTrial(kit, options);
   const drawn = fc.record({
     script: kit.scripts(options.clockMoves ? atEnds : profile, intentsMost),
     overlap: fc.integer({ min: Math.min(2, most), max: most }),
@@ -115,13 +118,15 @@ class OverlapTrial<K extends LawKind> {
   readonly #kit: OverlapKit<K>;
   readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #replaying: boolean;
+  readonly #placeOf: PlaceOf | undefined;
   #kind: "broken" | "failed" | null = null;
   #hung = 0;
 
-  constructor(kit: OverlapKit<K>, signal: { readonly aborted: boolean } | undefined, replaying: boolean) {
+  constructor(kit: OverlapKit<K>, { signal, path, placeOf }: OverlapOptions) {
     this.#kit = kit;
     this.#signal = signal;
-    this.#replaying = replaying;
+    this.#replaying = path !== undefined;
+    this.#placeOf = placeOf;
   }
 
   /** True once a run failed; later runs make its script smaller. */
@@ -150,7 +155,7 @@ class OverlapTrial<K extends LawKind> {
       this.#kind = "failed";
       if (failure.hung) this.#hung += 1;
       const history = rounds.flatMap(({ events }) => events);
-      throw new Failed(script, history, failure);
+      throw new Failed(script, history, failure, this.#placeOf);
     }
     if (this.#kind === "failed") return true;
     const found = await new OrderSearch(this.#kit, script, rounds).unexplained();

@@ -51,7 +51,8 @@ function waiter(timers: Timers, msMost: number): Wait {
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
       const giveUp = (): void => {
-        reject(Object.assign(new Error(`no answer within ${ms / 1000} s`), { name: "TimeoutError" }));
+        const first = ms === msMost ? "" : ` (${msMost / 1000} s at first)`;
+        reject(Object.assign(new Error(`no answer within ${ms / 1000} s${first}`), { name: "TimeoutError" }));
         ms = Math.min(ms, nextMsMost);
       };
       timer = timers.setTimeout(giveUp, ms);

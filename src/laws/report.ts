@@ -52,6 +52,8 @@ export interface Failure<K extends LawKind = RulesKind> {
   readonly call: string;
   readonly got: string;
   readonly allowed: string;
+  /** Place in the limiter's code at which it threw, `FILE:LINE`, if known. */
+  readonly at?: string;
   /** True if the limiter gave no answer in time. */
   readonly hung: boolean;
   readonly script: K["script"];

@@ -1,5 +1,6 @@
 // Checks the laws of a limiter by rules: draws scripts that it can be asked, and judges them.
 import type { LimiterFactory } from "../engine/adapter.ts";
+import type { PlaceOf } from "../engine/limiter-failure.ts";
 import { type Algorithm, claimsOf } from "../rules/algorithms.ts";
 import {
   changedForms,
@@ -35,7 +36,12 @@ function profileFor(
 /** @throws SpillwayError the errors of `prepare` */
 export async function rulesKit(
   factory: LimiterFactory,
-  options: { readonly rules?: RulesInput; readonly startMs?: number; readonly evidence?: boolean },
+  options: {
+    readonly rules?: RulesInput;
+    readonly startMs?: number;
+    readonly evidence?: boolean;
+    readonly placeOf?: PlaceOf;
+  },
 ): Promise<LawKit<RulesKind>> {
   const { subject, may } = await prepare(factory, options);
   return {

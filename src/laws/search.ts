@@ -80,7 +80,7 @@ export class Search<K extends LawKind> {
     const onRun = (run: number, shrinking: boolean) =>
       options.onProgress?.({ law, run, runs, shrinking, done, laws: names.length });
     this.#runs = kit.runs(law);
-    this.#trials = new Trials(this.#runs, options.signal, onRun);
+    this.#trials = new Trials(this.#runs, options.signal, onRun, options.placeOf);
   }
 
   /** Runs scripts of a seed until one breaks the law, or only the script at a path. */

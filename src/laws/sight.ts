@@ -94,6 +94,8 @@ export interface Sight extends QuotaKey {
   readonly fresh: boolean;
   /** True if the count is fresh and an earlier charge of this key is over. */
   readonly isRenewed: boolean;
+  /** True if this operation surely opened the window, by rules; so no window was open before. */
+  readonly opened?: boolean;
   /** Number or end of the window that a reading belongs to; `null` for no window, and for a bucket. */
   readonly window: number | null;
   /** Instant at which the window ends or the bucket is full, ms; `null` if nothing is used. */

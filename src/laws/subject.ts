@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
-import { failureIn } from "../engine/limiter-failure.ts";
+import { failureIn, type PlaceOf, placeOfThrow } from "../engine/limiter-failure.ts";
 import { claimsOf, requirePromise } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
@@ -27,14 +27,18 @@ export interface PreparedSubject {
  */
 export async function prepare(
   made: LimiterFactory,
-  given: { readonly rules?: RulesInput | undefined; readonly startMs?: number | undefined },
+  given: {
+    readonly rules?: RulesInput | undefined;
+    readonly startMs?: number | undefined;
+    readonly placeOf?: PlaceOf | undefined;
+  },
 ): Promise<PreparedSubject> {
   requirePromise(made);
   const startMs = given.startMs ?? newYear2026Ms;
   const factory = await anchored(made, given.rules, startMs);
   const rules = given.rules === undefined ? undefined : agreedRules(factory, given.rules);
   const first = rules ?? firstRules(factory);
-  const limiter = await tried(factory.name, () => makeLimiter(factory, first, startMs));
+  const limiter = await tried(factory.name, () => makeLimiter(factory, first, startMs), given.placeOf);
   const may = askable(limiter, factory.restore !== undefined, claimsOf(factory));
   await requireFresh(factory, first, startMs);
   // A limiter that is never told of a completion can only charge at the decision.
@@ -136,15 +140,18 @@ function shown({ decision: { admitted, user } }: CallEvent): string {
 export async function tried<L extends { close?(): unknown }>(
   name: string,
   make: () => Promise<L>,
+  placeOf?: PlaceOf,
 ): Promise<L> {
   try {
     const limiter = await make();
     await limiter.close?.();
     return limiter;
   } catch (error) {
-    const { call, got, allowed, cause } = failureIn(error);
+    const failure = failureIn(error);
+    const { call, got, allowed, cause } = failure;
+    const at = placeOfThrow(failure, placeOf);
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} cannot be checked`, {
-      problem: { path: call, got, allowed },
+      problem: { path: call, got: at === null ? got : `${got} at ${at}`, allowed },
       hint: "no law was checked",
       cause,
     });

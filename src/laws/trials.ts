@@ -1,7 +1,7 @@
 // One law's runs: the predicate that fast-check calls, and its counts. A counterexample stays of one kind while
 // it is made smaller: a script that fails in another way is not taken for a smaller one.
 import fc from "fast-check";
-import { failureIn, type LimiterFailure } from "../engine/limiter-failure.ts";
+import { failureIn, type LimiterFailure, type PlaceOf, placeOfThrow } from "../engine/limiter-failure.ts";
 import { joined, noEvidence, type RunEvidence } from "./evidence.ts";
 import type { Judgement, LawViolation } from "./law.ts";
 import { PlayFailure } from "./player.ts";
@@ -29,9 +29,16 @@ export class Failed<K extends LawKind> extends Error {
   readonly failure: Failure<K>;
 
   /** @param history answers before the failure */
-  constructor(script: K["script"], history: K["history"], { call, got, allowed, hung }: LimiterFailure) {
+  constructor(
+    script: K["script"],
+    history: K["history"],
+    failure: LimiterFailure,
+    placeOf: PlaceOf | undefined,
+  ) {
+    const { call, got, allowed, hung } = failure;
     super(got);
-    this.failure = { call, got, allowed, hung, script, history };
+    const at = placeOfThrow(failure, placeOf);
+    this.failure = { call, got, allowed, hung, ...(at !== null && { at }), script, history };
   }
 }
 
@@ -59,6 +66,7 @@ export class Trials<K extends LawKind> {
   readonly #law: LawRuns<K>;
   readonly #signal: { readonly aborted: boolean } | undefined;
   readonly #onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>;
+  readonly #placeOf: PlaceOf | undefined;
   #runs = 0;
   #failed: "broken" | "adapter" | null = null;
 
@@ -66,11 +74,13 @@ export class Trials<K extends LawKind> {
     law: LawRuns<K>,
     signal: { readonly aborted: boolean } | undefined,
     onRun: (run: number, shrinking: boolean) => void | PromiseLike<void>,
+    placeOf?: PlaceOf,
   ) {
     if (law.evidenceOf !== undefined) this.evidence = noEvidence;
     this.#law = law;
     this.#signal = signal;
     this.#onRun = onRun;
+    this.#placeOf = placeOf;
   }
 
   /** Judges one script; throws `LawBroken` or `Failed`. */
@@ -122,7 +132,7 @@ export class Trials<K extends LawKind> {
       const { history, op } = failure instanceof PlayFailure ? failure : { history: [], op: null };
       // Only the operations as played: a law may leave some out or shift them, and later ones were not reached.
       const ops = op === null ? [] : [...history.map((event) => event.op), op];
-      throw new Failed<K>({ ...script, ops }, history, failure);
+      throw new Failed<K>({ ...script, ops }, history, failure, this.#placeOf);
     }
   }
 }
@@ -136,19 +146,59 @@ const adderTo =
 // Makes a counterexample smaller than fast-check can. fast-check drops intents, one of which may be a burst of calls;
 // here each single operation is dropped if the law is broken without it too.
 
-/** Greatest number of operations of a script to make smaller. Each operation costs a run of the whole script. */
+/** Greatest number of operations of a script of which each is dropped alone. Each costs a run of the whole script. */
 const opsMost = 60;
+/** Greatest number of operations that are played to drop parts of a longer script. */
+const playedMost = 15_000;
 
-/** @param broken judges a script; returns `null` if the script breaks nothing */
+/** Judges a script; returns `null` if the script breaks nothing. */
+type Broken<K extends LawKind> = (script: K["script"]) => Promise<Counterexample<K> | null>;
+
+/** @param broken judges a script */
 export async function minimal<K extends LawKind>(
   found: Counterexample<K>,
-  broken: (script: K["script"]) => Promise<Counterexample<K> | null>,
+  broken: Broken<K>,
+): Promise<Counterexample<K>> {
+  let best = await shortened(await accused(found, broken), broken);
+  if (best.script.ops.length > opsMost) return best;
+  for (let at = best.script.ops.length - 1; at >= 0; at -= 1)
+    best = (await broken(without(best.script, at, 1))) ?? best;
+  return best;
+}
+
+const without = <K extends LawKind>(script: K["script"], at: number, count: number): K["script"] => ({
+  ...script,
+  ops: script.ops.toSpliced(at, count),
+});
+
+/** Drops the operations after the one that breaks the law. */
+async function accused<K extends LawKind>(
+  found: Counterexample<K>,
+  broken: Broken<K>,
+): Promise<Counterexample<K>> {
+  const { script, history, violation } = found;
+  const last = history[violation.at]?.op;
+  const kept = last === undefined ? 0 : script.ops.indexOf(last) + 1;
+  if (kept === 0 || kept === script.ops.length) return found;
+  return (await broken(without(script, kept, script.ops.length))) ?? found;
+}
+
+/** Drops parts of a script that is too long for `minimal`: halves, then quarters, and so on. */
+async function shortened<K extends LawKind>(
+  found: Counterexample<K>,
+  broken: Broken<K>,
 ): Promise<Counterexample<K>> {
   let best = found;
-  if (best.script.ops.length > opsMost) return best;
-  for (let at = best.script.ops.length - 1; at >= 0; at -= 1) {
-    const { script } = best;
-    best = (await broken({ ...script, ops: script.ops.toSpliced(at, 1) })) ?? best;
+  let played = 0;
+  for (let parts = 2; best.script.ops.length > opsMost; parts *= 2) {
+    const size = Math.ceil(best.script.ops.length / parts);
+    for (let at = best.script.ops.length - size; at > -size; at -= size) {
+      played += best.script.ops.length;
+      if (played > playedMost) return best;
+      const from = Math.max(0, at);
+      best = (await broken(without(best.script, from, at + size - from))) ?? best;
+    }
+    if (size === 1) return best;
   }
   return best;
 }

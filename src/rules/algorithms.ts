@@ -3,6 +3,8 @@
 import { closest } from "./closest.ts";
 import { type Problem, quote, SpillwayError } from "./errors.ts";
 import { type LawName, type LimiterLawName, lawNames, limiterLawNames } from "./laws.ts";
+import { isPlainObject } from "./plain-object.ts";
+import { type SwitchName, switchValues } from "./switches.ts";
 
 /** Description of what each algorithm counts, in the words of messages. */
 export const algorithmStatements = {
@@ -74,30 +76,69 @@ export function claimsInTraces(promised: Promised): "all" | readonly LawName[] {
   );
 }
 
-const choices = algorithms.map(quote).join(", ");
-
 /** Returns the mistakes in what a limiter declares of itself. */
 export function promiseProblems(promised: {
   readonly algorithm?: unknown;
   readonly claims?: unknown;
+  readonly semantics?: unknown;
 }): Problem[] {
-  const { algorithm, claims } = promised;
+  const { algorithm, claims, semantics } = promised;
   const known = algorithms.find((name) => name === algorithm);
-  const problems: Problem[] =
-    known === undefined ? [{ path: "algorithm", got: quote(algorithm), allowed: `one of ${choices}` }] : [];
-  return [...problems, ...claimProblems(claims, known)];
+  return [
+    ...(known === undefined ? [choiceProblem("algorithm", algorithm, algorithms)] : []),
+    ...claimProblems(claims, known),
+    ...semanticsProblems(semantics),
+  ];
+}
+
+/** Returns the mistake of a value that is none of the known ones, with the nearest of these if it is misspelt. */
+export function choiceProblem(path: string, got: unknown, known: readonly unknown[]): Problem {
+  const words = known.filter((value) => typeof value === "string");
+  const meant = typeof got === "string" ? closest(got, words) : null;
+  const allowed = meant === null ? `one of ${known.map(quote).join(", ")}` : quote(meant);
+  return { path, got: quote(got), allowed };
+}
+
+/** Returns the members whose names are nearly those of known ones. Others may be the user's own. */
+export const misspelt = (given: object, known: readonly string[]): Problem[] =>
+  Object.keys(given).flatMap((name): Problem[] => {
+    const meant = known.includes(name) ? null : closest(name, known);
+    return meant === null ? [] : [{ path: name, got: "a fact that is not known", allowed: meant }];
+  });
+
+function semanticsProblems(semantics: unknown): Problem[] {
+  if (semantics === undefined) return [];
+  if (!isPlainObject(semantics)) return [{ path: "semantics", got: quote(semantics), allowed: "an object" }];
+  return Object.entries(semantics).flatMap(([name, given]): Problem[] => {
+    const path = `semantics.${name}`;
+    const values: readonly unknown[] | undefined = Object.hasOwn(switchValues, name)
+      ? switchValues[name as SwitchName]
+      : undefined;
+    if (values === undefined) return [choiceProblem(path, name, Object.keys(switchValues))];
+    if (given === undefined) return [];
+    if (!Array.isArray(given) || given.length === 0)
+      return [{ path, got: quote(given), allowed: `an array of ${values.map(quote).join(", ")}` }];
+    return given.flatMap((value: unknown, at) =>
+      values.includes(value) ? [] : [choiceProblem(`${path}[${at}]`, value, values)],
+    );
+  });
 }
 
 /** @throws SpillwayError `ADAPTER_INVALID`, with the mistakes in what a limiter declares of itself */
 export function requirePromise(
   promised: Parameters<typeof promiseProblems>[0] & { readonly name: string },
 ): void {
-  const problems = promiseProblems(promised);
+  requireNoProblems(promised.name, promiseProblems(promised));
+}
+
+/** @throws SpillwayError `ADAPTER_INVALID`, with the mistakes, if there are any */
+export function requireNoProblems(name: string, problems: readonly Problem[]): void {
   if (problems.length === 0) return;
-  const { name } = promised;
-  throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} does not say what it is`, {
+  const isUnsaid = problems.some(({ path }) => path === "algorithm");
+  const words = isUnsaid ? "does not say what it is" : "says of itself what it cannot be held to";
+  throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} ${words}`, {
     problems,
-    hint: algorithmHint,
+    ...(isUnsaid && { hint: algorithmHint }),
   });
 }
 
@@ -112,7 +153,7 @@ export function claimProblems(claims: unknown, algorithm: Algorithm | undefined)
     const path = `claims[${index}]`;
     if (limiterLawNames.includes(law as LimiterLawName))
       return [{ path, got: `${quote(law)}, no law of a ${algorithm}`, allowed: promised.join(", ") }];
-    return [{ path, got: quote(law), allowed: closest(String(law), limiterLawNames) ?? promised.join(", ") }];
+    return [choiceProblem(path, law, promised)];
   });
 }
 

@@ -15,7 +15,7 @@ import {
   type ModuleKind,
   type PlacedModule,
 } from "../load/user-module.ts";
-import { algorithmHint, claimProblems, promiseProblems } from "../rules/algorithms.ts";
+import { algorithmHint, claimProblems, misspelt, promiseProblems } from "../rules/algorithms.ts";
 import { type Problem, quote } from "../rules/errors.ts";
 
 // The same code runs from `src` (tests) and from `dist/src` (installed).
@@ -120,6 +120,28 @@ function quotaPromiseProblems({ limits, algorithm, claims, callers, operations }
   ];
 }
 
+/** Members of a factory by rules or by a policy. */
+const factoryMembers = [
+  "name",
+  "algorithm",
+  "claims",
+  "claimsAsShown",
+  "semantics",
+  "anchorUnsaid",
+  "scopes",
+  "keyed",
+  "callers",
+  "opensToMs",
+  "endsLate",
+  "fromStart",
+  "setNow",
+  "create",
+  "restore",
+  "limits",
+  "isExact",
+  "operations",
+] as const satisfies readonly (keyof LimiterFactory | keyof QuotaLimiterFactory)[];
+
 type Exported = Partial<Record<keyof LimiterFactory | keyof QuotaLimiterFactory, unknown>>;
 
 /** Checks what a module exports before anything is asked of it. */
@@ -145,6 +167,7 @@ function factoryOf(exported: unknown, { path, kind: made }: PlacedModule): Limit
   if (restore !== undefined && typeof restore !== "function")
     problems.push({ path: "restore", got: quote(restore), allowed: "a function, or nothing" });
   problems.push(...(byPolicy ? quotaPromiseProblems(exported) : promiseProblems(exported)));
+  problems.push(...misspelt(exported, factoryMembers));
   if (problems.length > 0) throw noLimiter(made, problems);
   const factory = exported as LimiterFactory;
   return name === undefined ? Object.assign(Object.create(factory), { name: basename(path) }) : factory;

@@ -44,7 +44,7 @@ export function checkJob(
 ): AsyncGenerator<CheckEvent, AnyCheckReport, undefined> {
   return eventsOf(async (tell) => {
     const { policy, options } = task;
-    const live = { signal, timers: ownTimers, onProgress: inTurns(tell), onLaw: tell };
+    const live = { signal, timers: ownTimers, onProgress: inTurns(tell), onLaw: tell, ...placesOf(limiter) };
     if (policy === undefined) return checkLaws(await factoryOf(limiter, task), { ...options, ...live });
     const { checkQuotaLaws } = await import("../laws/quotas/kit.ts");
     const { rules: _rules, known, ...rest } = options;
@@ -56,6 +56,9 @@ export function checkJob(
     });
   });
 }
+
+const placesOf = (limiter: JobContext["limiter"]): Pick<JobLimiter, "placeOf"> =>
+  limiter?.placeOf === undefined ? {} : { placeOf: limiter.placeOf };
 
 async function quotaFactoryOf(
   limiter: JobContext["limiter"],
@@ -84,7 +87,7 @@ export function interleavingsJob(
     const { policy, clockMoves, options } = task;
     const { path, ...rest } = options;
     const moving = clockMoves === true ? { clockMoves: true } : {};
-    const live = { ...moving, signal, timers: ownTimers, onProgress: inTurns(tell) };
+    const live = { ...moving, signal, timers: ownTimers, onProgress: inTurns(tell), ...placesOf(limiter) };
     if (policy === undefined) return checkInterleavings(await factoryOf(limiter, task), { ...rest, ...live });
     const { checkQuotaInterleavings } = await import("../laws/quotas/interleavings.ts");
     return checkQuotaInterleavings(await quotaFactoryOf(limiter, task, policy), policy, { ...rest, ...live });

@@ -1,6 +1,7 @@
 // A job: the body of a verb, done in a thread of its own with the user's code.
 import type { LimiterClock } from "../../sim/adapter/asker.ts";
 import type { LimiterFactory } from "../engine/adapter.ts";
+import type { PlaceOf } from "../engine/limiter-failure.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 
 /** Things that a job works with, beside its task. */
@@ -18,6 +19,8 @@ export interface JobLimiter<F = LimiterFactory> {
   readonly factory: F;
   /** Clock that its code reads. */
   readonly clock: LimiterClock;
+  /** Finds its file and line in a stack of its bundle. */
+  readonly placeOf?: PlaceOf;
 }
 
 /** A job. Task, events and result are plain data, which passes from thread to thread. */

@@ -5,7 +5,7 @@ import { followedRules } from "../engine/adapter-rules.ts";
 import { patient } from "../laws/patience.ts";
 import { anchored } from "../laws/shown-anchor.ts";
 import { newYear2026Ms } from "../laws/subject.ts";
-import type { PlacedModule } from "../load/user-module.ts";
+import { type PlacedModule, placeIn } from "../load/user-module.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import { parseRules } from "../rules/parse.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
@@ -26,6 +26,7 @@ export async function importInVirtualTime(module: PlacedModule): Promise<JobLimi
   const factory = await importAdapter(module, (run) => clock.during(run));
   return {
     factory,
+    placeOf: (stack) => placeIn(stack, module),
     clock: {
       set: (nowMs) => clock.advance(nowMs),
       during: (run) => clock.yielding(run),

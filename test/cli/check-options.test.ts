@@ -165,7 +165,7 @@ test("limits may be a policy's, but not those of a deployment", async () => {
 });
 
 test("laws that are done make a report, which is fine where they are", () => {
-  const law = { law: "bounded", outcome: "no-counterexample" };
+  const law = { law: "bounded", outcome: "no-counterexample", judged: 1 };
   const part = { limiter: "mine", seed: 3, runs: 4, known: [], interrupted: true };
   expect(partOf("mine", { seed: 3, runs: 4 }, [law] as never)).toEqual({ ...part, laws: [law], ok: true });
   expect(partOf("mine", {}, [{ ...law, outcome: "violated" }] as never)).toMatchObject({

@@ -50,7 +50,7 @@ describe("rules given for a limiter", () => {
       expect([code, String(message).split("\n")[0], hint]).toEqual([
         "RULES_INVALID",
         'the rules contradict what "mine" says of itself',
-        "leave the switch out of the rules, or let the limiter declare it",
+        "let the limiter declare these switches, or leave them out: write rules of limits alone in place of a preset",
       ]);
       return found;
     }
@@ -79,7 +79,7 @@ describe("rules given for a limiter", () => {
   });
 
   test("contradict it by an anchor, where it has no windows", () => {
-    const allowed = "none: the limiter is a token-bucket, which has no windows";
+    const allowed = 'none: what the limiter counts is "token-bucket", which has no windows';
     expect(problems({ algorithm: "token-bucket" }, { anchor: "epoch" })).toEqual([
       { path: "semantics.anchor", got: '"epoch" in the rules', allowed },
     ]);

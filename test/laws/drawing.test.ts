@@ -141,9 +141,14 @@ describe("overlapping calls", () => {
       ],
       ...["", "repeat: spillway check"],
     ]);
-    expect(lines({ repeat: undefined }, round(0, 0, [1])).slice(5)).toEqual([
+  });
+
+  test("that do not overlap at all are told as such", () => {
+    const told = lines({ repeat: undefined }, round(0, 0, [1]));
+    expect(told[0]).toBe("bounded is violated by one call after the other, before any overlap");
+    expect(told.slice(5)).toEqual([
       ...["    +0.000 s  asks 1   answers 1 ", ...breach, ""],
-      "In the order of the answers bounded is broken, and in every other this law or another.",
+      "Mend this first: then calls that overlap can be judged.",
     ]);
   });
 
@@ -157,9 +162,18 @@ describe("overlapping calls", () => {
     const failure = { script, history: [], call: "decide(1)", got: "nothing", allowed: "an answer" };
     const failed = lines({ failure });
     expect([failed[0], failed.at(-1)]).toEqual([
-      ...["the limiter failed while calls overlapped", "repeat: spillway check"],
+      ...["the limiter failed in a check of overlapping calls", "repeat: spillway check"],
     ]);
     expect(lines({ failure, repeat: undefined }).at(-1)).toBe("                expected an answer");
+    expect(lines({ failure: { ...failure, at: "mine.ts:7" }, repeat: undefined }).slice(-4)).toEqual([
+      "              ^ got      nothing",
+      "                at       mine.ts:7",
+      "                expected an answer",
+      "                note     if the limiter throws to refuse, catch that: a refusal is an answer",
+    ]);
+    expect(lines({ failure: { ...failure, hung: true }, repeat: undefined }).at(-1)).toBe(
+      "                note     its promise did not settle: see which timer, lock or connection it waits for",
+    );
     expect(lines({ counterexample: undefined })).toEqual([]);
   });
 });

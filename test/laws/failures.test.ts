@@ -79,7 +79,7 @@ describe("a limiter that throws", () => {
     const lines = renderCounterexample(entry(await check(late, "conserved"), "conserved"));
     expect(lines[0]).toBe("conserved cannot be judged: the limiter failed");
     expect(lines.join("\n")).toMatch(
-      /\+0\.000 s {2}decide\(.*\n +\^ got +Error: no store\n +expected an answer/,
+      /\+0\.000 s {2}decide\(.*\n +\^ got +Error: no store\n +at +.*failures\.test\.ts:\d+\n +expected an answer/,
     );
     expect(lines.at(-1)).toMatch(/^repeat: npx spillway check --law conserved/);
   });

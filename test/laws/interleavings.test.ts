@@ -407,7 +407,7 @@ describe("a limiter that fails while calls overlap", () => {
     expect(report).toMatchObject({ outcome: "failed", ok: false });
     expect(report.failure).toMatchObject({ got: "Error: connection lost", hung: false });
     expect(report.failure?.call).toMatch(/^decide\(/);
-    expect(renderInterleaving(report)[0]).toBe("the limiter failed while calls overlapped");
+    expect(renderInterleaving(report)[0]).toBe("the limiter failed in a check of overlapping calls");
   });
 
   test("by an answer that never comes is given up", async () => {

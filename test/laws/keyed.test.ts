@@ -201,6 +201,67 @@ test("what is no limiter, or does not say what it counts", async () => {
       problems: [expect.objectContaining({ path: "algorithm" })],
     }),
   );
+  const said = { name: "mine", algorithm: "fixed-window", anchor: "epcoh", end: "inclusiv", wieghted: true };
+  expect(() => keyedLimiter({ ...said, create } as never)).toThrow(
+    expect.objectContaining({
+      code: "ADAPTER_INVALID",
+      problems: [
+        { path: "anchor", got: '"epcoh"', allowed: 'one of "first-request", "epoch", "start"' },
+        { path: "end", got: '"inclusiv"', allowed: '"inclusive"' },
+        { path: "wieghted", got: "a fact that is not known", allowed: "weighted" },
+      ],
+    }),
+  );
+});
+
+describe("windows from the first call on", () => {
+  /** @param share part of its window's length that a window lasts; @param waitMs wait that a refusal tells, ms */
+  const lasting = (share: number, waitMs = (leftMs: number): number => leftMs) =>
+    keyedLimiter({
+      ...{ name: "short", algorithm: "fixed-window" },
+      create({ limit, windowMs }) {
+        const windows = new Map<string, { count: number; resetAt: number }>();
+        return {
+          consume(key, _cost, nowMs) {
+            const known = windows.get(key);
+            const isOpen = known !== undefined && known.resetAt > nowMs;
+            const window = isOpen ? known : { count: 0, resetAt: nowMs + windowMs * share };
+            windows.set(key, window);
+            const allowed = window.count < limit;
+            if (allowed) window.count += 1;
+            return { allowed, resetAt: window.resetAt, retryAfterMs: waitMs(window.resetAt - nowMs) };
+          },
+        };
+      },
+    });
+  const outcome = async (limiter: ReturnType<typeof lasting>, law: "reset-agrees" | "honest-wait") =>
+    (await checkLaws(limiter, { laws: [law], runs: 60, seed: 3 })).laws[0];
+
+  test("last as long as the limiter was made for", async () => {
+    expect(await outcome(lasting(1), "reset-agrees")).toMatchObject({ outcome: "no-counterexample" });
+    expect(await outcome(lasting(0.5), "reset-agrees")).toMatchObject({
+      outcome: "violated",
+      counterexample: {
+        script: { ops: [expect.anything()] },
+        violation: {
+          arithmetic: expect.stringMatching(/^a window opens with its first call, and is \d+ s long$/),
+        },
+      },
+    });
+  });
+
+  test("are waited for no less than nothing", async () => {
+    expect(await outcome(lasting(1), "honest-wait")).toMatchObject({ outcome: "no-counterexample" });
+    expect(
+      await outcome(
+        lasting(1, (leftMs) => -leftMs),
+        "honest-wait",
+      ),
+    ).toMatchObject({
+      outcome: "violated",
+      counterexample: { violation: { expected: "a wait of 0 s or more" } },
+    });
+  });
 });
 
 test.each<[number, string]>([

@@ -10,7 +10,9 @@ import type { Counterexample } from "../../src/laws/report.ts";
 import type { Script } from "../../src/laws/script.ts";
 import { Failed, LawBroken, minimal, Trials } from "../../src/laws/trials.ts";
 
-const found = (ops: readonly number[]): Counterexample => ({ script: { ops } }) as unknown as Counterexample;
+/** A counterexample in which the operation at `at` breaks the law, by default the last one. */
+const found = (ops: readonly number[], at = ops.length - 1): Counterexample =>
+  ({ script: { ops }, history: ops.map((op) => ({ op })), violation: { at } }) as unknown as Counterexample;
 const opsOf = ({ script }: { readonly script: Script }): readonly number[] =>
   script.ops as unknown as readonly number[];
 
@@ -42,7 +44,7 @@ test.each([
   expect(opsOf(await minimal(found(ops), needing(...needed).broken))).toEqual(left);
 });
 
-test("each operation is left out once, the last one first; a script of more than 60 is left as it is", async () => {
+test("each operation is left out once, the last one first", async () => {
   const { asked, broken } = needing(1, 2, 3);
   await minimal(found([1, 2, 3]), broken);
   expect(asked).toEqual([
@@ -50,9 +52,34 @@ test("each operation is left out once, the last one first; a script of more than
     [1, 3],
     [2, 3],
   ]);
+});
+
+describe("a long script", () => {
   const ops = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
-  expect(opsOf(await minimal(found(ops(61)), needing(0).broken))).toHaveLength(61);
-  expect(opsOf(await minimal(found(ops(60)), needing(0).broken))).toEqual([0]);
+
+  test("loses at once what follows the accused operation", async () => {
+    const { asked, broken } = needing(3);
+    expect(opsOf(await minimal(found(ops(230), 3), broken))).toEqual([3]);
+    expect(asked[0]).toEqual([0, 1, 2, 3]);
+  });
+
+  test.each([
+    [230, [0]],
+    [230, [17, 115, 229]],
+    [61, [60]],
+    [1_000, [0, 999]],
+  ])("of %d loses its parts, and then each operation, but for %j", async (count, needed) => {
+    const { asked, broken } = needing(...needed);
+    expect(opsOf(await minimal(found(ops(count)), broken))).toEqual(needed);
+    expect(asked.length).toBeLessThan(150);
+  });
+
+  test("that needs all of them is left as it is, in bounded effort", async () => {
+    const all = ops(230);
+    const { asked, broken } = needing(...all);
+    expect(opsOf(await minimal(found(all), broken))).toEqual(all);
+    expect(asked.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(15_000);
+  });
 });
 
 describe("the runs of one law", () => {

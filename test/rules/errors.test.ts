@@ -1,7 +1,14 @@
 // Coded errors as a user meets them, and the words around them: quoted values, near misses, names without codes.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { algorithms, claimsInTraces, claimsOf, lawsOf, promiseProblems } from "../../src/rules/algorithms.ts";
+import {
+  algorithms,
+  claimsInTraces,
+  claimsOf,
+  lawsOf,
+  misspelt,
+  promiseProblems,
+} from "../../src/rules/algorithms.ts";
 import { closest } from "../../src/rules/closest.ts";
 import { isDeep } from "../../src/rules/depth.ts";
 import { type ErrorCode, errorCodes, quote, SpillwayError } from "../../src/rules/errors.ts";
@@ -322,8 +329,30 @@ describe("laws", () => {
     ]);
     expect(problems({ algorithm: "token-bucket", claims: ["isolated", "conserved", "isolatd", 7] })).toEqual([
       ["claims[1]", '"conserved", no law of a token-bucket', lawsOf("token-bucket").join(", ")],
-      ["claims[2]", '"isolatd"', "isolated"],
-      ["claims[3]", "7", lawsOf("token-bucket").join(", ")],
+      ["claims[2]", '"isolatd"', '"isolated"'],
+      ["claims[3]", "7", `one of ${lawsOf("token-bucket").map(quote).join(", ")}`],
+    ]);
+    expect(problems({ algorithm: "fixed-windw", claims: "all" })).toEqual([
+      ["algorithm", '"fixed-windw"', '"fixed-window"'],
+    ]);
+  });
+
+  test("its switches are those of the rules, with lists of their values", () => {
+    const ofSemantics = (semantics: unknown) =>
+      problems({ algorithm: "fixed-window", claims: "all", semantics });
+    expect(ofSemantics({ anchor: ["epoch"], retryAfter: [true, false], reset: undefined })).toEqual([]);
+    expect(ofSemantics([])).toEqual([["semantics", "[]", "an object"]]);
+    expect(ofSemantics({ ancor: ["epoch"], reset: "ceil", anchor: ["epoc"], remaining: [] })).toEqual([
+      ["semantics.ancor", '"ancor"', '"anchor"'],
+      ["semantics.reset", '"ceil"', 'an array of "ceil", "floor", "round"'],
+      ["semantics.anchor[0]", '"epoc"', '"epoch"'],
+      ["semantics.remaining", "[]", 'an array of "clamped", "signed"'],
+    ]);
+  });
+
+  test("a name that is nearly that of a fact is told, and any other is the user's own", () => {
+    expect(misspelt({ anchr: "epoch", limit: 5, anchor: "epoch" }, ["anchor", "claims"])).toEqual([
+      { path: "anchr", got: "a fact that is not known", allowed: "anchor" },
     ]);
   });
 });

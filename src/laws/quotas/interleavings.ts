@@ -26,7 +26,7 @@ export async function checkQuotaInterleavings(
   const factory = patient(given, options.timers, options.answerMsMost);
   const startMs = options.startMs ?? newYear2026Ms;
   const claims = claimedOf(factory);
-  await abilities(factory, policy, startMs, claims);
+  await abilities(factory, policy, startMs, claims, options.placeOf);
   const kit: OverlapKit<QuotasKind> = {
     name: factory.name,
     laws: ordering.filter((law) => claims.includes(law) && whyVoid(law, policy) === null),

@@ -1,4 +1,5 @@
 // Checks the laws of a limiter by a policy: finds what it can be asked, draws scripts, and judges them.
+import type { PlaceOf } from "../../engine/limiter-failure.ts";
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
@@ -46,7 +47,7 @@ export async function checkQuotaLaws(
   options: Omit<CheckOptions<QuotasKind>, "rules" | "evidence"> = {},
 ): Promise<CheckReport<QuotasKind>> {
   const factory = patient(given, options.timers, options.answerMsMost);
-  return checkKit(() => quotaKit(factory, policy, options.startMs ?? newYear2026Ms), options);
+  return checkKit(() => quotaKit(factory, policy, options), options);
 }
 
 export const claimedOf = ({ claims }: QuotaLimiterFactory): readonly LimiterLawName[] =>
@@ -55,10 +56,10 @@ export const claimedOf = ({ claims }: QuotaLimiterFactory): readonly LimiterLawN
 async function quotaKit(
   factory: QuotaLimiterFactory,
   policy: Policy,
-  startMs: number,
+  { startMs = newYear2026Ms, placeOf }: Pick<CheckOptions, "startMs" | "placeOf">,
 ): Promise<LawKit<QuotasKind>> {
   const claims = claimedOf(factory);
-  const may = await abilities(factory, policy, startMs, claims);
+  const may = await abilities(factory, policy, startMs, claims, placeOf);
   return {
     name: factory.name,
     claims,
@@ -82,8 +83,9 @@ export async function abilities(
   policy: Policy,
   startMs: number,
   claims: readonly LimiterLawName[],
+  placeOf?: PlaceOf,
 ): Promise<Set<keyof OpFrequencies>> {
-  const limiter = await tried(factory.name, () => makeQuotaLimiter(factory, policy, startMs));
+  const limiter = await tried(factory.name, () => makeQuotaLimiter(factory, policy, startMs), placeOf);
   return askable(limiter, factory.restore !== undefined, claims);
 }
 

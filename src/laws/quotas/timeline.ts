@@ -1,4 +1,5 @@
 // Writes a counterexample under a policy as text for people.
+import type { FixedWindow } from "../../policy/policy.ts";
 import { rendered } from "../drawing.ts";
 import { type OverlapDrawing, renderedInterleaving } from "../interleavings-text.ts";
 import { type LineTexts, linesOf } from "../lines.ts";
@@ -50,9 +51,20 @@ function countText({ quota, key }: QuotaKey): string {
 }
 
 function limitText({ rule: { algorithm }, limit, lengthMs }: Sight): string {
+  if (algorithm.kind === "fixed-window") return windowText(algorithm, limit);
   if (algorithm.kind !== "token-bucket") return `${limit} per ${lengthMs / 1000} s`;
   const { amount, everyMs } = algorithm.refill;
   return `a bucket of ${limit}, ${amount} back in each ${everyMs / 1000} s`;
+}
+
+/** Writes a limit with the place of its windows in time. */
+function windowText({ anchor, windowSeconds }: FixedWindow, limit: number): string {
+  const text = `${limit} per ${windowSeconds} s`;
+  if (anchor === "first-request") return `${text} from the first call on`;
+  if (anchor === "epoch") return `${text} of Unix time`;
+  return "calendar" in anchor
+    ? `${limit} per ${anchor.calendar} from 00:00 in ${anchor.zone}`
+    : `${text} of Unix time, moved by ${anchor.offsetMs / 1000} s`;
 }
 
 function opText({ op }: QuotaEvent): string {
