@@ -280,3 +280,32 @@ test("an interval that falls due very often yields a thousand times, and no more
   expect(turns).toBeGreaterThan(990);
   expect(turns).toBeLessThan(1_100);
 });
+
+test("a queue that polls sets no timer of the process, however many polls are due at once", async () => {
+  const clock = clockAt(atMs);
+  const begun: number[] = [];
+  const real = globalThis.setTimeout;
+  let ofTheProcess = 0;
+  const counting = (run: () => void, ms?: number) => {
+    ofTheProcess += ms === 100 ? 1 : 0;
+    return real(run, ms);
+  };
+  const poll = (): void => {
+    if (Date.now() < atMs + 200_000) setTimeout(poll, 100);
+    // A job, after which the queue polls again, a few promises later.
+    else
+      Promise.resolve(begun.push(Date.now()))
+        .then(() => undefined)
+        .then(() => undefined)
+        .then(() => setTimeout(poll, 100));
+  };
+  clock.during(poll);
+  globalThis.setTimeout = counting as typeof setTimeout;
+  try {
+    await clock.advance(atMs + 200_000);
+    await clock.advance(atMs + 200_100);
+  } finally {
+    globalThis.setTimeout = real;
+  }
+  expect([begun, ofTheProcess]).toEqual([[atMs + 200_000, atMs + 200_100], 0]);
+});
