@@ -36,7 +36,7 @@ export const framePosition = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:)[^()\n]*):(\d+):
 const ownFolder = new URL("..", import.meta.url).pathname;
 
 /** Returns the innermost place of a stack that is neither spillway's nor a package's. */
-export const placeOutside: PlaceOf = (stack) => {
+const placeOutside: PlaceOf = (stack) => {
   for (const frame of stack.split("\n").filter((line) => /^\s+at /.test(line))) {
     const [, file = "", line] = framePosition.exec(frame.replace(/^\s+at (async )?/, "")) ?? [];
     const path = file.replace("file://", "");
