@@ -214,7 +214,10 @@ const countName = (quota: string, key: Readonly<Record<string, string>> | null):
 function viewByQuotas(result: QuotaReplayResult): LimitsView {
   const { log, totals, policy, smallestLimits, demand, reaction } = result;
   const names = Object.keys(policy.quotas);
-  const wordsOf = (quota: string): string => `${quotaUnits(quota, policy)} of ${shortName(quota)}`;
+  const wordsOf = (quota: string): string => {
+    const units = quotaUnits(quota, policy);
+    return units === quota ? units : `${units} of ${shortName(quota)}`;
+  };
   const userName = ({ org, user }: { readonly org: string; readonly user: string }): string =>
     org === defaultOrganization ? shortName(user) : ownerName(org, user);
   const slotOf = ({ atMs, calls, refusedBy }: QuotaReplayResult["slots"][number]): SlotView => ({

@@ -37,7 +37,7 @@ export function sampleAnswers(policy: Policy, wire: WireData): { title: string; 
   return (["admitted", "refused"] as const).map((kind) => ({
     title:
       kind === "admitted"
-        ? `An answer to a call of ${name}:`
+        ? `An answer to a call${name === "call" ? "" : ` of ${name}`}:`
         : `A refusal by ${first === "" ? name : first}:`,
     text: textOf(writeAnswer(wire, policy.quotas, told(kind), NOW)),
   }));

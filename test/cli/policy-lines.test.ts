@@ -60,7 +60,7 @@ test("a policy of a file is told by its quotas, operations and answers", async (
       "A reset tells the end of the window.",
       "Refusals have status 429.",
       "",
-      "An answer to a call of call:",
+      "An answer to a call:",
       "  HTTP/1.1 200",
       "",
       "A refusal by calls:",

@@ -83,4 +83,8 @@ test("limits are in the unit of their quota, and whose count needed them", () =>
     smallestLimits: [{ ...(limit as NonNullable<typeof limit>), key: {} }],
   });
   expect(all.smallest[0]?.neededBy).toBe("all callers");
+  const { rest } = result.policy.quotas;
+  const quotas = { ...result.policy.quotas, rest: { ...(rest as NonNullable<typeof rest>), unit: "rest" } };
+  const ofItsName = replayView({ ...result, policy: { ...result.policy, quotas } });
+  expect(ofItsName.smallest[0]?.words).toBe("rest");
 });

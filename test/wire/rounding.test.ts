@@ -156,7 +156,7 @@ describe("sample answers", () => {
     const policy = policyOf([row("X", seconds("ceil"), ["minute"])]);
     expect(sampleAnswers(policy, wireOf(policy))).toEqual([
       {
-        title: "An answer to a call of call:",
+        title: "An answer to a call:",
         text: "HTTP/1.1 200\nX-Limit: 5\nX-Remaining: 2\nX-Reset: 30",
       },
       {
