@@ -2,7 +2,7 @@
 // asked one after the other, in the order of their arrival, so that a run is repeatable.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { madeLimiter } from "../../src/engine/asking.ts";
-import { LimiterFailure } from "../../src/engine/limiter-failure.ts";
+import { LimiterFailure, type PlaceOf, placeOfThrow } from "../../src/engine/limiter-failure.ts";
 import { quote, SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
@@ -21,6 +21,8 @@ export interface SimulateLimiterOptions extends Omit<SimulateOptions, "fault" | 
    * `decide`'s `nowMs` or by `setNow`, needs none.
    */
   readonly clock?: LimiterClock | undefined;
+  /** Finds the limiter's own code in a stack. Default: the innermost file outside of packages. */
+  readonly placeOf?: PlaceOf | undefined;
 }
 
 /** A simulated run of a limiter that may be asynchronous. */
@@ -47,22 +49,25 @@ export interface LimiterSimulation {
 export function simulateLimiter(
   scenario: Scenario,
   factory: LimiterFactory,
-  { clock, ...options }: SimulateLimiterOptions = {},
+  { clock, placeOf, ...options }: SimulateLimiterOptions = {},
 ): LimiterSimulation {
   const world = worldOf(scenario, { ...options, limiter: factory });
   return {
     header: headerOf(world),
-    calls: { [Symbol.asyncIterator]: () => callsOf(world, factory, clock) },
+    calls: { [Symbol.asyncIterator]: () => callsOf(world, factory, { clock, placeOf }) },
   };
 }
+
+type Means = Pick<SimulateLimiterOptions, "clock" | "placeOf">;
 
 async function* callsOf(
   world: World,
   factory: LimiterFactory,
-  clock: LimiterClock | undefined,
+  means: Means,
 ): AsyncGenerator<TraceCall, void> {
   const { rules, scenario } = world;
-  const limiter = await made(factory, rules, scenario.startAtMs, clock);
+  const { clock } = means;
+  const limiter = await made(factory, rules, scenario.startAtMs, means);
   try {
     const flights = new FlightTable();
     const deployment = new ObjectDeployment(new AdapterDeployment(factory, limiter, rules, clock), flights);
@@ -80,7 +85,7 @@ async function* callsOf(
           continue;
         }
       } catch (error) {
-        throw coded(error, factory, asked);
+        throw coded(error, factory, asked, means);
       }
       if (flight < 0) return;
       view.show(flight);
@@ -99,22 +104,25 @@ async function made(
   factory: LimiterFactory,
   rules: Rules,
   nowMs: number,
-  clock: LimiterClock | undefined,
+  means: Means,
 ): Promise<LimiterAdapter> {
+  const { clock } = means;
   try {
     await clock?.set(nowMs);
     // The limiter gets a copy, so that its changes do not reach the trace.
     const own = structuredClone(rules);
     return await madeLimiter(factory, "rules", rules, nowMs, () => during(clock, () => factory.create(own)));
   } catch (error) {
-    throw coded(error, factory, () => "before the first call");
+    throw coded(error, factory, () => "before the first call", means);
   }
 }
 
 /** @param asked returns whose call it was, and when */
-function coded(error: unknown, { name }: LimiterFactory, asked: () => string): unknown {
+function coded(error: unknown, { name }: LimiterFactory, asked: () => string, { placeOf }: Means): unknown {
   if (!(error instanceof LimiterFailure)) return error;
-  const { call, got, allowed, cause } = error;
+  const { call, allowed, cause } = error;
+  const at = placeOfThrow(error, placeOf);
+  const got = at === null ? error.got : `${error.got} at ${at}`;
   return new SpillwayError("ADAPTER_FAILED", `the limiter ${quote(name)} failed`, {
     problem: { path: `${asked()}: ${call}`, got, allowed },
     hint: "the run is the same again: the same command meets the same call",

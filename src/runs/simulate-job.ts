@@ -76,7 +76,10 @@ export async function* simulateJob(
       ? scenario.policy === undefined
         ? simulate(scenario, { ...options, fault, signal })
         : simulateQuotas(scenario, { ...options, fault, signal })
-      : simulateLimiter(scenario, limiter.factory, { ...options, signal, clock: limiter.clock });
+      : simulateLimiter(scenario, limiter.factory, {
+          ...{ ...options, signal },
+          ...{ clock: limiter.clock, placeOf: limiter.placeOf },
+        });
   const { name, description, seed, durationMs, expect } = scenario;
   yield {
     kind: "facts",

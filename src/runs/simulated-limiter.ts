@@ -39,10 +39,10 @@ export async function importInVirtualTime(module: PlacedModule): Promise<JobLimi
  * Returns the same limiter. Its promises reject if they do not settle within 5 s of real time. One that does not say where
  * its windows lie is asked, as `check` does.
  */
-export async function patientLimiter({ factory, clock }: JobLimiter): Promise<JobLimiter> {
+export async function patientLimiter({ factory, clock, ...rest }: JobLimiter): Promise<JobLimiter> {
   const asked = patient(clockedFactory({ factory, clock }), ownTimers);
   const { semantics, fromStart } = await anchored(asked, undefined, newYear2026Ms);
-  return { factory: Object.assign(patient(factory, ownTimers), { semantics, fromStart }), clock };
+  return { factory: Object.assign(patient(factory, ownTimers), { semantics, fromStart }), clock, ...rest };
 }
 
 /** Returns the facts that the reader of such a run must know. */

@@ -108,7 +108,9 @@ describe("simulate --adapter", () => {
   test("a limiter that throws: 2, with call, client and virtual time", async () => {
     const { code, stderr } = await simulate("--adapter", "failing.ts", "--out", "failing");
     expect(stderr).toMatch(/ADAPTER_FAILED the limiter "failing" failed/);
-    expect(stderr).toMatch(/agents\/\d at 2026-01-01T00:00:00\.\d{3}Z: decide\(.*got Error: no luck/);
+    expect(stderr).toMatch(
+      /agents\/\d at 2026-01-01T00:00:00\.\d{3}Z: decide\(.*got Error: no luck at failing\.ts:1,/,
+    );
     expect(code).toBe(2);
   });
 
