@@ -275,7 +275,7 @@ describe("adapter files", () => {
       expect.stringContaining("rate-bound"),
     ],
     ["nothing.mjs", "default export", "nothing", "a LimiterFactory"],
-    ["claims.mjs", "claims[0]", '"bouned"', "bounded"],
+    ["claims.mjs", "claims[0]", '"bouned"', '"bounded"'],
     [
       "syntax.ts",
       expect.stringMatching(/syntax\.ts:2$/),
