@@ -78,4 +78,6 @@ export interface FitResult {
   /** Comparison of the recording with its simulations; `null` if nobody asked for it. */
   readonly check: FitCheck | null;
   readonly backtest: BacktestResult | null;
+  /** Reason why there is no backtest though nobody declined it. */
+  readonly backtestLeftOut?: string;
 }

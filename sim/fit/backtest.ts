@@ -1,11 +1,13 @@
 // Tests a fitted scenario's predictions. It fits the scenario to a recording's first part, and simulates the whole time
 // from many seeds. Then it compares the rest of the recording with the simulations, window by window.
+
+import { count } from "../../src/rules/words.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import { policyCall } from "../../src/scenario/policy-calls.ts";
 import { defaultOrganization } from "../../src/scenario/seats.ts";
 import { simulateNumbers } from "../simulate.ts";
-import { judgeCoverage } from "./backtest-coverage.ts";
+import { judgeCoverage, percent } from "./backtest-coverage.ts";
 import type {
   BacktestResult,
   PredictedFigure,
@@ -41,8 +43,8 @@ export const defaultSeeds = 39;
 /** Number of windows below which the predicted part's shares say little. */
 const windowsLeast = 10;
 
-/** Tells whether the last part of a recording has enough windows to be predicted. */
-export function isLongEnough(model: FittedModel, share = usualShare): boolean {
+/** Says why the last part of a recording has too few windows to be predicted; `null` if it has enough. */
+export function tooShort(model: FittedModel, share = usualShare): string | null {
   const { durationMs, populations } = model;
   const limits = limitsOf(model);
   const windowMs = Math.max(
@@ -51,7 +53,9 @@ export function isLongEnough(model: FittedModel, share = usualShare): boolean {
         1000 * limits.windowOf(organization, mix[0]?.operation ?? "rest").windowSeconds,
     ),
   );
-  return (1 - share) * durationMs >= windowsLeast * windowMs;
+  if ((1 - share) * durationMs >= windowsLeast * windowMs) return null;
+  const windows = `${windowsLeast} windows of ${count(windowMs / 1000)} s`;
+  return `the last ${percent(1 - share)} of the time, which it would predict, has fewer than ${windows}`;
 }
 
 /** @throws what `fit` throws, and RangeError if an option is out of range */

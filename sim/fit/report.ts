@@ -20,7 +20,7 @@ const figureNames: Readonly<Record<PredictedFigure, string>> = {
 };
 
 /** Writes the result of `spillway fit` as Markdown. */
-export function fitMarkdown({ model, check, backtest }: FitResult): string {
+export function fitMarkdown({ model, check, backtest, backtestLeftOut }: FitResult): string {
   const parts = [
     `# ${shortName(model.name)}: a scenario fitted to ${counted(model.calls, "call")}`,
     foundText(model),
@@ -40,6 +40,7 @@ export function fitMarkdown({ model, check, backtest }: FitResult): string {
     ),
     ...(check === null ? [] : checkParts(check)),
     ...(backtest === null ? [] : backtestParts(backtest)),
+    ...(backtestLeftOut === undefined ? [] : [`No backtest: ${backtestLeftOut}.`]),
   ];
   return `${parts.join("\n\n")}\n`;
 }

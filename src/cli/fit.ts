@@ -93,13 +93,19 @@ export const verb = defineVerb({
       const recording = await recordingOf(args, limits, terminal, signal);
       const fitted = await fittedTo(recording, { ...args, name, rules }, terminal, signal);
       if (out !== undefined) await writeFile(out, fitted.source);
-      const isTested = async (): Promise<boolean> =>
-        args.backtest ?? (await import("../../sim/fit/backtest.ts")).isLongEnough(fitted.model, share);
-      const backtest =
-        !signal.aborted && (await isTested())
-          ? await backtested(recording, { name, rules, seeds, share }, terminal, signal)
+      const short =
+        args.backtest === undefined
+          ? (await import("../../sim/fit/backtest.ts")).tooShort(fitted.model, share)
           : null;
-      const result: FitResult = { ...fitted, backtest };
+      const isTested = !signal.aborted && args.backtest !== false && short === null;
+      const backtest = isTested
+        ? await backtested(recording, { name, rules, seeds, share }, terminal, signal)
+        : null;
+      const result: FitResult = {
+        ...fitted,
+        backtest,
+        ...(short === null ? {} : { backtestLeftOut: short }),
+      };
       await sayFit(result, args, terminal);
       const { fitMarkdown } = await import("../../sim/fit/report.ts");
       if (report !== undefined) await writeFile(report, fitMarkdown(result));
@@ -267,7 +273,7 @@ export async function done<Result>(
 
 /** Says what was found, what the check and the backtest say of it, and where it is. */
 export async function sayFit(
-  { model, check, backtest }: FitResult,
+  { model, check, backtest, backtestLeftOut }: FitResult,
   { out, rules, "as-window": asWindow }: Pick<Args, "out" | "rules" | "as-window">,
   terminal: Terminal,
 ): Promise<void> {
@@ -289,6 +295,8 @@ export async function sayFit(
   }
   if (check !== null) await sayCheck(check, terminal);
   if (backtest !== null) await sayBacktest(backtest, terminal);
+  if (backtestLeftOut !== undefined)
+    terminal.say(`no backtest: ${backtestLeftOut}; --backtest makes one all the same`);
   if (out === undefined) return;
   terminal.say(`wrote ${out}`);
   const { policy } = model;

@@ -1,6 +1,6 @@
 // A backtest of callers who keep to a clock: every simulation is as the recording, so that all figures are known.
 import { expect, test } from "vitest";
-import { type BacktestOptions, backtest, backtestSteps, isLongEnough } from "../../sim/fit/backtest.ts";
+import { type BacktestOptions, backtest, backtestSteps, tooShort } from "../../sim/fit/backtest.ts";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -125,9 +125,11 @@ test.each<[BacktestOptions, string]>([
 
 test("ten windows behind the first part are enough to predict", () => {
   const model = fitScenario(recording, options);
-  expect([0.5, 0.51, undefined, 0.1].map((share) => isLongEnough(model, share))).toEqual([
+  expect([0.5, 0.51, undefined, 0.1].map((share) => tooShort(model, share) === null)).toEqual([
     ...[true, false, false, true],
   ]);
-  expect(isLongEnough({ ...model, durationMs: 2_000_000 })).toBe(true);
-  expect(isLongEnough({ ...model, durationMs: 1_999_000 })).toBe(false);
+  expect(tooShort({ ...model, durationMs: 2_000_000 })).toBeNull();
+  expect(tooShort({ ...model, durationMs: 1_999_000 })).toBe(
+    "the last 30 % of the time, which it would predict, has fewer than 10 windows of 60 s",
+  );
 });

@@ -88,7 +88,17 @@ describe("a trace", () => {
       model: { name: "mine", calls: 1150, unexplained: 0, rulesFrom: "trace" },
       source: expect.stringContaining('name: "mine"'),
       backtest: null,
+      backtestLeftOut: expect.stringContaining("fewer than 10 windows of 60 s"),
     });
+  });
+
+  test("says why it has no backtest, unless nobody wanted one", async () => {
+    const why = "the last 5 % of the time, which it would predict, has fewer than 10 windows of 60 s";
+    const words = ["fit", "run", "-o", "short.ts", "--force", "--report", "short.md", "--share", "95%"];
+    expect((await run(...words)).stdout).toContain(`no backtest: ${why}; --backtest makes one all the same`);
+    expect(await text("short.md")).toContain(`No backtest: ${why}.`);
+    expect((await run(...words, "--no-backtest")).stdout).not.toContain("no backtest");
+    expect(await text("short.md")).not.toContain("No backtest");
   });
 
   test("is held to itself by --backtest, and reported", async () => {
