@@ -1,6 +1,6 @@
 // The share of predictions that held, and its meaning in words.
 
-import { counted } from "../../src/rules/words.ts";
+import { count, counted } from "../../src/rules/words.ts";
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import {
   type BacktestResult,
@@ -102,11 +102,11 @@ export const predictedText: Readonly<Record<BacktestResult["predicted"], string>
   weekend: "the rest but its weekdays, which the first part lacks",
 };
 
-export const percent = (share: number): string => `${Math.round(100 * share)} %`;
+export const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 function missText(row: Coverage, { narrow, wide }: BacktestResult["levels"]): string {
   const { figure, class: name, windows, insideNarrow, insideWide } = row;
-  return `${figureText[figure]}, ${classText[name]}: ${percent(insideNarrow / windows)} of ${windows} inside the ${percent(narrow)} interval, ${percent(insideWide / windows)} inside the ${percent(wide)} one: the model does not explain these`;
+  return `${figureText[figure]}, ${classText[name]}: ${percent(insideNarrow / windows)} of ${count(windows)} inside the ${percent(narrow)} interval, ${percent(insideWide / windows)} inside the ${percent(wide)} one: the model does not explain these`;
 }
 
 function totalText(figure: PredictedFigure, { measured, wide }: Prediction): string[] {

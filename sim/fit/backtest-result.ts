@@ -8,7 +8,7 @@ export const predictedFigures = ["offered", "admitted", "refused", "waitP95Ms"] 
 export type PredictedFigure = (typeof predictedFigures)[number];
 
 /**
- * Fullness of a window in most simulations. `saturated`: calls are refused. `far`: none is, and at most 80 % of the
+ * Fullness of a window in most simulations. `saturated`: calls are refused. `far`: none is, and at most 80% of the
  * organization's limit is used. `near`: none is, but more is used.
  */
 export type WindowClass = "saturated" | "far" | "near";

@@ -36,7 +36,7 @@ export interface BacktestOptions extends FitOptions {
 /**
  * Number of simulations that gives both spans their exact levels. Suppose the recording is one more run of the model.
  * Each of the 40 places among the 39 sorted values is then equally likely. It lies between the 4th values from either
- * end with 32/40 = 80 %. It lies between the first and the last with 38/40 = 95 %.
+ * end with 32/40 = 80%. It lies between the first and the last with 38/40 = 95%.
  */
 export const defaultSeeds = 39;
 

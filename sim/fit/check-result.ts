@@ -20,7 +20,8 @@ export interface CheckRow {
   /** Name of the population. `null`: all together. */
   readonly population: string | null;
   readonly figure: CheckedFigure;
-  readonly recorded: number;
+  /** `null`: not recorded, as waits in a log without durations. */
+  readonly recorded: number | null;
   /** Least, median and greatest value of all simulations. */
   readonly least: number;
   readonly middle: number;

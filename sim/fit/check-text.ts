@@ -2,7 +2,7 @@
 
 import { columns } from "../../src/rules/columns.ts";
 import { shortName } from "../../src/rules/printable.ts";
-import { counted } from "../../src/rules/words.ts";
+import { count, counted } from "../../src/rules/words.ts";
 import type { CheckedFigure, CheckRow, FitCheck } from "./check-result.ts";
 import { timeText } from "./words.ts";
 
@@ -22,11 +22,15 @@ const figureText: Readonly<Record<CheckedFigure, string>> = {
 export const checkedText = (figure: CheckedFigure): string =>
   figureText[figure] + (figure.endsWith("Ms") ? ", ms" : "");
 
-const valueText = (figure: CheckedFigure, value: number): string =>
-  figure.endsWith("Ms") ? timeText(Math.round(value)) : Math.round(value).toLocaleString("en-US");
+const valueText = (figure: CheckedFigure, value: number | null): string =>
+  value === null
+    ? "not recorded"
+    : figure.endsWith("Ms")
+      ? timeText(Math.round(value))
+      : count(Math.round(value));
 
 export function findingText({ population, figure, recorded, least, most }: CheckRow): string {
-  const text = (value: number): string => valueText(figure, value);
+  const text = (value: number | null): string => valueText(figure, value);
   const simulated = text(least) === text(most) ? text(least) : `${text(least)} to ${text(most)}`;
   return `${population === null ? "all" : shortName(population)}: ${figureText[figure]}: ${text(recorded)} recorded, ${simulated} simulated`;
 }

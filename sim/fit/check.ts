@@ -50,7 +50,7 @@ export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<Simulatio
       rowOf(
         names[place] ?? null,
         figure,
-        figures[figure],
+        figure.startsWith("wait") && !recording.knowsDurations ? null : figures[figure],
         runs.map((run) => (run[place] as Figures)[figure]),
       ),
     ),
@@ -179,12 +179,13 @@ const leastOff: Readonly<Record<CheckedFigure, number>> = {
 function rowOf(
   population: string | null,
   figure: CheckedFigure,
-  recorded: number,
+  recorded: number | null,
   simulated: readonly number[],
 ): CheckRow {
   const sample = new SortedSample(simulated);
-  const apart = Math.abs(recorded - sample.mean);
+  const apart = recorded === null ? Number.NaN : Math.abs(recorded - sample.mean);
   const off =
+    recorded !== null &&
     apart > deviationsMost * sample.deviation &&
     apart > shareMost * Math.max(recorded, sample.mean) &&
     apart > leastOff[figure];
@@ -204,20 +205,28 @@ function whyOf(rows: readonly CheckRow[]): string | null {
   const last = rows.at(-1)?.population ?? null;
   const whole = rows.filter(({ population }) => population === last);
   const isAbove = (figure: CheckedFigure): boolean =>
-    whole.some((row) => row.figure === figure && row.off && row.recorded > row.most);
+    whole.some((row) => row.figure === figure && row.off && (row.recorded ?? 0) > row.most);
   // If the usual window is off, too, the populations themselves are wrong.
   const usual = whole.find(({ figure }) => figure === "admittedP50");
   if (usual?.off !== false || !isAbove("busiest") || !isAbove("refused")) return null;
   return "in some windows callers called together, more than each for itself does; what made them (a release, an outage, a schedule) is not in the recording";
 }
 
+const nothing: Pick<CheckRow, "recorded" | "middle"> = { recorded: 0, middle: 0 };
+
 /** Returns the relative errors of all populations together; of the last one if there is no such row. */
 function errorOf(rows: readonly CheckRow[]): FitCheck["error"] {
   const last = rows.at(-1)?.population ?? null;
-  const shareOf = (figure: CheckedFigure): number => {
-    const row = rows.find((one) => one.population === last && one.figure === figure);
-    if (row === undefined || Math.max(row.recorded, row.middle) === 0) return 0;
-    return Math.round((1000 * (row.recorded - row.middle)) / Math.max(row.recorded, row.middle)) / 1000;
+  const shareOf = (figure: CheckedFigure): number | null => {
+    const { recorded, middle } =
+      rows.find((one) => one.population === last && one.figure === figure) ?? nothing;
+    if (recorded === null) return null;
+    const greater = Math.max(recorded, middle);
+    return greater === 0 ? 0 : Math.round((1000 * (recorded - middle)) / greater) / 1000;
   };
-  return { calls: shareOf("calls"), refused: shareOf("refused"), waitP95Ms: shareOf("waitP95Ms") };
+  return {
+    calls: shareOf("calls") ?? 0,
+    refused: shareOf("refused") ?? 0,
+    waitP95Ms: shareOf("waitP95Ms"),
+  };
 }

@@ -2,12 +2,13 @@
 // A scenario takes the mean of what was seen; the future may well differ.
 
 import { shortName } from "../../src/rules/printable.ts";
-import { counted } from "../../src/rules/words.ts";
+import { count, counted } from "../../src/rules/words.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
 import { adaptIn, adaptingCallers } from "./adapting.ts";
 import { percent } from "./backtest-coverage.ts";
 import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { eventsDaysOff } from "./events.ts";
+import { isRefused } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import type { FittedPopulation } from "./model.ts";
 import type { Profile } from "./profile.ts";
@@ -54,7 +55,8 @@ export function doubtsOf(
     ...plain(roomDoubts(recording, limits)),
     ...plain(daysDoubt(days, spanDays)),
     ...weekdaysDoubt(recording, spanDays).map((text): Doubt => ({ text, about: "weekdays" })),
-    ...reactionsDoubt(populations),
+    ...demandDoubt(recording),
+    ...reactionsDoubt(populations, recording),
     ...adaptingDoubt(profiles, populations),
     ...plain(daysOffDoubts(calendars)),
     ...plain(joinedDoubts(profiles, recording)),
@@ -157,20 +159,39 @@ function callerDoubts(profiles: readonly Profile[]): Doubt[] {
     .slice(0, namedMost);
 }
 
+/** Least share of refused calls at which the limits held callers back, so that demand was hardly seen whole. */
+const heldBack = 0.05;
+
+/** Says that a recording at its limits shows less than callers wanted. */
+function demandDoubt({ callers, calls }: Recording): Doubt[] {
+  const refused = callers.reduce((sum, caller) => sum + caller.calls.filter(isRefused).length, 0);
+  return refused === 0 || refused < heldBack * calls
+    ? []
+    : [
+        {
+          text: `${percent(refused / calls)} of the calls were refused: the limits held callers back, who may have wanted more than they sent. Demand is a lower bound.`,
+          about: "demand",
+        },
+      ];
+}
+
 /** Says what is unknown of reactions to refusals: too few were seen, or no caller gave up. */
-function reactionsDoubt(populations: readonly FittedPopulation[]): Doubt[] {
+function reactionsDoubt(populations: readonly FittedPopulation[], { callers }: Recording): Doubt[] {
   const sum = (some: readonly FittedPopulation[]): number => some.reduce((all, one) => all + one.refused, 0);
   const refused = sum(populations);
   const unknown = sum(populations.filter(({ onRefused }) => onRefused.kind === "unknown"));
   const about = (text: string, about: Untold = "reactions"): Doubt[] => [{ text, about }];
   if (populations.length === 0) return [];
-  if (refused === 0)
-    return about(
-      "No call was refused, so no limit was reached: what callers do when they are refused is not known, and the scenario tries none again.",
-    );
+  if (refused === 0) {
+    const hasStatuses = callers.some(({ calls }) => calls.some(({ status }) => status !== 0));
+    const why = hasStatuses ? "No call was refused" : "No status tells which calls were refused";
+    const isAssumed = populations.some(({ onRefused: { kind } }) => kind !== "unknown" && kind !== "none");
+    const so = isAssumed ? "what the scenario does then is assumed" : "the scenario tries none again";
+    return about(`${why}: what callers do when they are refused is not known, and ${so}.`);
+  }
   if (unknown >= refused / 2)
     return about(
-      `What callers do after ${unknown === refused ? "" : `${unknown.toLocaleString("en-US")} of `}${counted(refused, "refusal")} could not be told: the scenario tries none of those calls again.`,
+      `What callers do after ${unknown === refused ? "" : `${count(unknown)} of `}${counted(refused, "refusal")} could not be told: the scenario tries none of those calls again.`,
     );
   if (refused < refusalsTelling)
     return about(

@@ -65,7 +65,7 @@ export const isFailed = ({ status }: RecordedCall): boolean => isFailure(status)
 export const atOnceMs = 1_000;
 
 /** Returns a test for failed calls. A log in which no call has a status shows no failure. */
-const failuresOf = ({ calls }: RecordedCaller): ((call: RecordedCall) => boolean) =>
+export const failuresOf = ({ calls }: RecordedCaller): ((call: RecordedCall) => boolean) =>
   calls.some(({ status }) => status !== 0) ? isFailed : () => false;
 
 /** Returns the jobs of a caller whose attempts are numbered. */

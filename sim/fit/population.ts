@@ -1,7 +1,7 @@
 // One cluster of callers → one population: its number of clients, behaviour, arrivals and retry policy.
 
 import { shortName } from "../../src/rules/printable.ts";
-import { counted } from "../../src/rules/words.ts";
+import { count, counted } from "../../src/rules/words.ts";
 import { adaptIn } from "./adapting.ts";
 import type { Cluster } from "./clusters.ts";
 import type { RhythmFit } from "./comings.ts";
@@ -50,7 +50,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
     attempts: attemptsOf(profiles),
     failedWaitMs,
     reasons: {
-      population: `${counted(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${recording.knowsAttempts ? counted(users, "user") : usersText(names)}, ${counted(calls, "call")}, ${refused === 0 ? "none" : refused.toLocaleString("en-US")} refused`,
+      population: `${counted(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${recording.knowsAttempts ? counted(users, "user") : usersText(names)}, ${counted(calls, "call")}, ${refused === 0 ? "none" : count(refused)} refused`,
       behaviour: pace.why,
       arrivals: pace.arrivalsWhy,
       onRefused: onRefused.why,

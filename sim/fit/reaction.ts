@@ -1,9 +1,8 @@
 // A population's reaction to refusals: one retry policy for all its callers, and the evidence for it.
 
-import { counted } from "../../src/rules/words.ts";
+import { count, counted } from "../../src/rules/words.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
-import { isFailure } from "../../src/wire/outcome.ts";
-import { atOnceMs, isRefused, type RecordedJob } from "./jobs.ts";
+import { atOnceMs, failuresOf, isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -52,7 +51,7 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
   if (guess.retry.kind === "none") return without("none", anyway);
   const hits = Math.round(guess.explained * samples.length);
   const alike = guess.alike.length === 0 ? "" : `; ${guess.alike.join(" or ")} would explain them as well`;
-  const why = `${hits} of ${counted(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
+  const why = `${count(hits)} of ${counted(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
   return { retry: guess.retry, guess, why };
 }
 
@@ -84,15 +83,18 @@ const failuresTell = 5;
 export function failedWaitOf(profiles: readonly Profile[]): number | null {
   const waits: number[] = [];
   let failures = 0;
-  for (const { caller } of profiles)
-    for (const [index, { endMs, status, kind }] of caller.calls.entries()) {
+  for (const { caller } of profiles) {
+    const isFailed = failuresOf(caller);
+    for (const [index, call] of caller.calls.entries()) {
+      const { endMs, kind } = call;
       const next = caller.calls[index + 1];
-      if (!isFailure(status) || next === undefined) continue;
+      if (!isFailed(call) || next === undefined) continue;
       failures += 1;
       const waitMs = next.atMs - endMs;
       const again = next.attempt > 0 || (next.attempt === ABSENT && waitMs <= atOnceMs);
       if (again && waitMs >= 0 && next.kind.key === kind.key) waits.push(waitMs);
     }
+  }
   return failures < failuresTell || waits.length < failures / 2
     ? null
     : Math.round(new SortedSample(waits).median);

@@ -1,7 +1,7 @@
 // The result of a fit as Markdown: what was found, the check, and the backtest.
 
 import { shortName } from "../../src/rules/printable.ts";
-import { counted } from "../../src/rules/words.ts";
+import { count, counted } from "../../src/rules/words.ts";
 import { classText, percent, predictedText } from "./backtest-coverage.ts";
 import type { BacktestResult, FitResult, PredictedFigure, Prediction } from "./backtest-result.ts";
 import type { FitCheck } from "./check-result.ts";
@@ -31,9 +31,9 @@ export function fitMarkdown({ model, check, backtest, backtestLeftOut }: FitResu
       ["population", "callers", "calls", "refused", "what they do", "after a refusal"],
       model.populations.map((population) => [
         shortName(population.name),
-        population.callers.toLocaleString("en-US"),
-        population.calls.toLocaleString("en-US"),
-        population.refused.toLocaleString("en-US"),
+        count(population.callers),
+        count(population.calls),
+        count(population.refused),
         populationText(population),
         population.reasons.onRefused,
       ]),
@@ -48,7 +48,7 @@ export function fitMarkdown({ model, check, backtest, backtestLeftOut }: FitResu
 /** Says in one or two sentences how much of the recording the populations explain. */
 export function foundText({ populations, callers, calls, unexplained, uncounted }: FittedModel): string {
   const left = uncounted === 0 ? "" : ` ${counted(uncounted, "call")} that no quota counts were left out.`;
-  return `${counted(populations.length, "population")} of ${counted(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(unexplained / calls)} of the calls (${unexplained.toLocaleString("en-US")}) are of none`}.${left}`;
+  return `${counted(populations.length, "population")} of ${counted(callers, "caller")}; ${unexplained === 0 ? "every call is of one of them" : `${percent(unexplained / calls)} of the calls (${count(unexplained)}) are of none`}.${left}`;
 }
 
 /** Describes a population's behaviour in a few words, such as `poller, every 5s`. */
@@ -59,7 +59,7 @@ export function populationText({ behaviour, arrivals, mix }: FittedPopulation): 
       ? ""
       : arrivals.kind === "hours"
         ? ", arriving by the hour of the day"
-        : `, arriving ${arrivals.even ? "evenly" : "by chance"}, ${Math.round(arrivals.perHour).toLocaleString("en-US")} an hour`;
+        : `, arriving ${arrivals.even ? "evenly" : "by chance"}, ${count(Math.round(arrivals.perHour))} an hour`;
   return behaviourText(behaviour) + (behaviour.kind === "worker" ? kinds : "") + come;
 }
 
@@ -104,7 +104,7 @@ function checkParts(check: FitCheck): string[] {
       check.rows.map((row) => [
         row.population === null ? "all" : shortName(row.population),
         checkedText(row.figure),
-        numberText(row.recorded),
+        row.recorded === null ? "not recorded" : numberText(row.recorded),
         numberText(row.middle),
         spanText([row.least, row.most]),
         row.off ? "**yes**" : "",
@@ -158,8 +158,7 @@ function backtestParts(backtest: BacktestResult): string[] {
   ];
 }
 
-const numberText = (value: number | null): string =>
-  value === null ? "–" : Math.round(value).toLocaleString("en-US");
+const numberText = (value: number | null): string => (value === null ? "–" : count(Math.round(value)));
 const spanText = (span: readonly [number, number] | null): string =>
   span === null ? "–" : `${numberText(span[0])} to ${numberText(span[1])}`;
 const predictionText = ({ measured, wide }: Prediction): string =>

@@ -1,6 +1,6 @@
 // Refusals where the limits had room. Many of them show that a fit was given other limits than the calls met.
 import { shortName } from "../../src/rules/printable.ts";
-import { counted } from "../../src/rules/words.ts";
+import { count, counted } from "../../src/rules/words.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 import { isRefused } from "./jobs.ts";
 import type { FittedWindow, Limits } from "./limits.ts";
@@ -85,11 +85,9 @@ export function roomDoubts(recording: Recording, limits: Limits): string[] {
     const [refused, withRoom] = [sum("refused"), sum("withRoom")];
     const [first] = found.toSorted((a, b) => b.withRoom - a.withRoom);
     if (first === undefined || refused < refusalsLeast || withRoom <= refused / 2) return [];
-    const [all, user] = first.most.map(
-      ({ most, seconds }) => `${most.toLocaleString("en-US")} in ${seconds} s`,
-    );
+    const [all, user] = first.most.map(({ most, seconds }) => `${count(most)} in ${seconds} s`);
     return [
-      `${withRoom.toLocaleString("en-US")} of ${counted(refused, "refusal")} came where the limits have room: the calls met other limits, or some are missing here. ${shortName(first.organization)} had at most ${all} admitted, and one user at most ${user}.`,
+      `${count(withRoom)} of ${counted(refused, "refusal")} came where the limits have room: the calls met other limits, or some are missing here. ${shortName(first.organization)} had at most ${all} admitted, and one user at most ${user}.`,
     ];
   });
 }

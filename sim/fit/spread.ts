@@ -24,7 +24,7 @@ const z95 = normalQuantile(0.95);
 
 /**
  * Returns the span of uniform draws, rounded, with both ends a little beyond the values. At either end, n draws leave
- * free about the n-th part of the span. They leave 4.6 times that in one case of a hundred (e^-4.6 is 1 %).
+ * free about the n-th part of the span. They leave 4.6 times that in one case of a hundred (e^-4.6 is 1%).
  */
 export const spanOf = (values: readonly number[], slackMs: number): FittedSpan =>
   spanOfSample(new SortedSample(values), slackMs);

@@ -265,7 +265,7 @@ export async function done<Result>(
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
-    terminal.progress(`${name}: ${value.done} of ${counted(value.of, "simulation")}`);
+    terminal.progress(`${name}: ${count(value.done)} of ${counted(value.of, "simulation")}`);
     await setImmediate();
     if (signal.aborted) return null;
   }
@@ -331,7 +331,7 @@ async function sayBacktest(backtest: BacktestResult, terminal: Terminal): Promis
   for (const { figure, class: name, windows, insideNarrow, insideWide } of coverage) {
     if (name === "all") continue;
     const parts = `${percent(insideNarrow / windows)} inside the ${percent(levels.narrow)} interval, ${percent(insideWide / windows)} inside the ${percent(levels.wide)} one`;
-    terminal.say(`  ${figure}, ${classText[name]} (${windows}): ${parts}`);
+    terminal.say(`  ${figure}, ${classText[name]} (${count(windows)}): ${parts}`);
   }
   for (const finding of findings) terminal.say(`  ${pc.yellow(finding)}`);
 }

@@ -7,7 +7,7 @@ import { sparkline } from "../report/sparkline.ts";
 import { columns as aligned } from "../rules/columns.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
-import { counted } from "../rules/words.ts";
+import { count, counted } from "../rules/words.ts";
 import type {
   PlanAlternative,
   PlanComparison,
@@ -73,7 +73,7 @@ function pointLines({ question, points }: PlanResult): string[] {
     const said =
       point.state === null
         ? counted(point.replications, "run")
-        : `${stateText(point)} (${point.held} of ${counted(point.replications, "run")})`;
+        : `${stateText(point)} (${count(point.held ?? 0)} of ${counted(point.replications, "run")})`;
     return [
       valueText(axis.unit, point.values[0] ?? ""),
       paint(bar),

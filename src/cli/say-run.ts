@@ -168,7 +168,7 @@ function expectationLines(expectations: readonly ExpectationResult[]): string[] 
       const found = actual === null ? "nothing of it was seen" : `it was ${was}`;
       return `${pc.red("missed")} ${figure} ${bound}: ${found}`;
     }),
-    `${met} of ${counted(expectations.length, "expectation")} met.`,
+    `${count(met)} of ${counted(expectations.length, "expectation")} met.`,
   ];
 }
 

@@ -1,6 +1,6 @@
 // The answer of a search in sentences, with its error bar and the measurements on both sides of it.
 
-import { counted } from "../rules/words.ts";
+import { count, counted } from "../rules/words.ts";
 import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
 import { sideMost } from "./sweep.ts";
 import { goalsText, listText, shareText, spreadText, sureText, valueText } from "./words.ts";
@@ -143,7 +143,7 @@ function measuredAt({ result, of }: Topic, values: readonly PlanValue[]): string
     if (point === undefined) return [];
     const figures = point.figures.filter(({ figure }) => goals.has(figure));
     const words = figures.map((figure) => `${figure.figure} ${spreadText(figure)}`);
-    const runs = `${point.held ?? 0} of ${counted(point.replications, "run")} ${point.replications === 1 ? "holds" : "hold"}`;
+    const runs = `${count(point.held ?? 0)} of ${counted(point.replications, "run")} ${point.replications === 1 ? "holds" : "hold"}`;
     return [`At ${of(value)}: ${listText(words)}; ${runs}.`];
   });
 }
@@ -171,7 +171,7 @@ function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"
   const odd = heatMap.frontier.filter(({ monotone }) => !monotone).map((edge) => of(edge.x));
   const warning = `At ${x.path} = ${listText(odd)} holding and failing alternate along ${y.path}.`;
   return [
-    `${wanted} ${hold} at ${holding} of ${counted(points.length, "point")} and ${fail} at ${failing}${open}.`,
+    `${wanted} ${hold} at ${count(holding)} of ${counted(points.length, "point")} and ${fail} at ${count(failing)}${open}.`,
     ...edges,
     ...(odd.length === 0 ? [] : [warning]),
     ...(thinned.length === 0 ? [] : [thinnedSentence(thinned)]),

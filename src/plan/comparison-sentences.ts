@@ -1,6 +1,6 @@
 // A comparison in sentences: the effect of jitter, the policy with the fewest refusals, the effect of larger limits.
 
-import { counted } from "../rules/words.ts";
+import { count, counted } from "../rules/words.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanAlternative, PlanComparison, PlanFigure, PlanGoal } from "../summary/plan-result.ts";
 import { policyMeaning } from "./policies.ts";
@@ -38,7 +38,7 @@ function goalSentences({ alternatives }: PlanComparison, goals: readonly PlanGoa
         ? `each of the ${counted(changed.length, "change")} tried`
         : changesText(always);
   return [
-    `${goalsText(goals)} ${hold} in ${asIs.held} of ${runs} as things stand; ${holding} in all of them with ${changes}.`,
+    `${goalsText(goals)} ${hold} in ${count(asIs.held)} of ${runs} as things stand; ${holding} in all of them with ${changes}.`,
   ];
 }
 

@@ -13,7 +13,7 @@ const muchRefused = 0.05;
 
 /** Returns the error that concerns a figure, as a share of the greater of recorded and simulated; 0 if none does. */
 function errorOf(name: FigureReference["name"], error: FitError): number {
-  if (name.startsWith("wait")) return error.waitP95Ms;
+  if (name.startsWith("wait")) return error.waitP95Ms ?? 0;
   if (name.startsWith("refused")) return error.refused;
   return name === "calls" || name === "admitted" || name === "jobs" ? error.calls : 0;
 }
@@ -45,19 +45,26 @@ export function heldTo(actual: number | null, goal: Goal, error: FitError | null
 /** Returns notes that name the error, for people. */
 export function errorNotes(error: FitError | null): string[] {
   if (error === null) return [];
+  const waits =
+    error.waitP95Ms === null
+      ? [
+          "no wait was recorded: nothing tells how far waits are from the truth, and their intervals show chance alone",
+        ]
+      : [];
   const words = (
     [
       ["calls", error.calls],
       ["refusals", error.refused],
-      ["95% of waits", error.waitP95Ms],
+      ["95% of waits", error.waitP95Ms ?? 0],
     ] as const
   )
     .filter(([, share]) => share !== 0)
     .map(([name, share]) => `${name} by ${shareText(Math.abs(share))} too ${share > 0 ? "low" : "high"}`);
   return words.length === 0
-    ? []
+    ? waits
     : [
         `the fit of this scenario simulated ${words.join(", ")}: intervals are wider by that, and a goal counts as kept only where it holds in spite of it`,
+        ...waits,
       ];
 }
 
@@ -71,6 +78,10 @@ export function untoldNotes(
 ): string[] {
   const untold = fitError?.untold ?? [];
   const notes: string[] = [];
+  if (untold.includes("demand"))
+    notes.push(
+      "many calls were refused when this was recorded, so callers may have wanted more than they sent: what they ask for here is a lower bound, above all under larger limits",
+    );
   if (untold.includes("weekdays") && durationMs < 5 * dayMs) {
     const name = weekdayName(startAtMs);
     notes.push(

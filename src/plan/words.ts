@@ -1,5 +1,6 @@
 // Values, figures and intervals in words, the same on every machine.
 import { parseFigure, unitOf } from "../rules/figures.ts";
+import { count } from "../rules/words.ts";
 import type { PlanAxis, PlanFigure, PlanGoal, PlanValue } from "../summary/plan-result.ts";
 
 const rounded = (value: number, digits: number): string => String(Number(value.toPrecision(digits)));
@@ -14,7 +15,8 @@ function msText(ms: number): string {
 /** Returns `95%`, `0.42%`: three digits, two below 10%. */
 export const shareText = (share: number): string => `${rounded(share * 100, share < 0.1 ? 2 : 3)}%`;
 
-const countText = (value: number): string => (Number.isInteger(value) ? String(value) : rounded(value, 4));
+const countText = (value: number): string =>
+  count(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
 
 /** Returns a value of an axis: `187`, `2 s`, `waitReset+0..5s`. */
 export function valueText(unit: PlanAxis["unit"], value: PlanValue): string {

@@ -1,7 +1,7 @@
 // The probe: infers from outside, by few calls, the rules that a live deployment follows. It makes free calls first,
 // then the cheapest calls that show something, and then waits.
 import { type RulesInput, type Scope, scopes } from "../rules/rules.ts";
-import { counted } from "../rules/words.ts";
+import { count, counted } from "../rules/words.ts";
 import type { TraceHeader } from "../trace/record.ts";
 import { encodeCall, encodeHeader } from "../trace/write.ts";
 import { isFailure } from "../wire/outcome.ts";
@@ -243,7 +243,7 @@ const lessCertain =
       ? {
           ...finding,
           confidence: "likely",
-          evidence: `${finding.evidence} (but ${failed} of ${counted(calls.length, "call")} failed)`,
+          evidence: `${finding.evidence} (but ${count(failed)} of ${counted(calls.length, "call")} failed)`,
         }
       : finding;
 

@@ -74,7 +74,7 @@ export function smallestWords({ totals, smallest, recorded, demand }: ReplayView
   const putOff =
     recorded === null || recorded.refused === 0 || demand !== null
       ? ""
-      : ` The demand may need more: the log has ${counted(recorded.refused, "refusal")}, and what was tried again came later than it was wanted.`;
+      : ` The demand may need more: the log has ${counted(recorded.refused, "refusal")}, and any call that was tried again came later than it was wanted.`;
   return `No row of this log, as it came, would have been refused with ${words.join(", ")}${lacking.length > 0 ? "" : ", either"}.${putOff}`;
 }
 

@@ -102,7 +102,8 @@ function parseFitError(value: unknown, mistakes: Mistakes): FitError {
       (number) => number >= -1 && number <= 1,
       "a number from -1 to 1",
     );
-  const error = { calls: share("calls"), refused: share("refused"), waitP95Ms: share("waitP95Ms") };
+  const waitP95Ms = fields["waitP95Ms"] === null ? null : share("waitP95Ms");
+  const error = { calls: share("calls"), refused: share("refused"), waitP95Ms };
   return Array.isArray(untold) && untold.length > 0 ? { ...error, untold } : error;
 }
 

@@ -83,16 +83,18 @@ export interface ScenarioInput {
 export interface FitError {
   readonly calls: number;
   readonly refused: number;
-  readonly waitP95Ms: number;
+  /** `null`: no wait was recorded. */
+  readonly waitP95Ms: number | null;
   /** Questions that the recording does not answer. */
   readonly untold?: readonly Untold[];
 }
 
 /**
  * `weekdays`: no weekday was seen twice. `reactions`: reactions to refusals were not seen, or hardly. `attempts`:
- * nobody was seen to give a call up. `caller`: one caller of many had most of the refusals.
+ * nobody was seen to give a call up. `caller`: one caller of many had most of the refusals. `demand`: so many calls were
+ * refused that callers may have wanted more than they sent.
  */
-export const untolds = ["weekdays", "reactions", "attempts", "caller"] as const;
+export const untolds = ["weekdays", "reactions", "attempts", "caller", "demand"] as const;
 export type Untold = (typeof untolds)[number];
 
 interface PopulationCommon {

@@ -127,8 +127,8 @@ test("a check comes first, in yellow if it found something, and its table last",
 
 test("a backtest says how often its intervals held, by classes of windows", async () => {
   expect((await fitted({ backtest })).slice(5)).toEqual([
-    "backtest: fitted to the first 70 %, held to 1 window of the rest, 39 simulations",
-    "  admitted, windows expected to be nearly full (4): 75 % inside the 80 % interval, 100 % inside the 95 % one",
+    "backtest: fitted to the first 70%, held to 1 window of the rest, 39 simulations",
+    "  admitted, windows expected to be nearly full (4): 75% inside the 80% interval, 100% inside the 95% one",
     "  <yellow>too few</>",
   ]);
 });

@@ -54,10 +54,10 @@ describe("a plan in colours", () => {
     ];
     expect(picture({ question: { vary: [axis("a.b")], goals }, points })).toEqual([
       "  ",
-      `  <dim>a.b</>${" ".repeat(29)}<dim>calls</>  <dim>refused</>  <dim>admitted</>  <dim>gaveUp</>`,
-      `  10    <green>${"█".repeat(24)}</>  9.4    9.6      20        30      <green>holds (8 of 8 runs)</>`,
-      `  200   <red>▏</>${" ".repeat(25)}0      10       20        30      <red>fails (0 of 8 runs)</>`,
-      `  3000  <yellow>${"█".repeat(12)}</>${" ".repeat(14)}4.7    10       20        30      <yellow>unclear (3 of 8 runs)</>`,
+      `  <dim>a.b</>${" ".repeat(30)}<dim>calls</>  <dim>refused</>  <dim>admitted</>  <dim>gaveUp</>`,
+      `  10     <green>${"█".repeat(24)}</>  9.4    9.6      20        30      <green>holds (8 of 8 runs)</>`,
+      `  200    <red>▏</>${" ".repeat(25)}0      10       20        30      <red>fails (0 of 8 runs)</>`,
+      `  3,000  <yellow>${"█".repeat(12)}</>${" ".repeat(14)}4.7    10       20        30      <yellow>unclear (3 of 8 runs)</>`,
     ]);
     const bare = [
       point([1], [figure("calls", null)]),

@@ -113,7 +113,7 @@ describe("a pace that adapts is found again", () => {
     expect(onRefused).toEqual({ kind: "none" });
     expect(reasons.onRefused).toBe("refused calls are made again after the longer pause");
     expect(reasons.behaviour).toMatch(
-      /pauses that adapt: a refusal leaves \d\d % of the pace, at least \d+ % of the full one, and each minute of pauses adds 5 %$/,
+      /pauses that adapt: a refusal leaves \d\d% of the pace, at least \d+% of the full one, and each minute of pauses adds 5%$/,
     );
     expect(JSON.stringify(population.behaviour)).toMatch(/"(least|quantiles)":\[?(8|9)\d\d,/);
   });

@@ -56,7 +56,7 @@ describe("the model is blamed", () => {
       ...times(outside, windowOf(value(99), own)),
     ]).findings;
   const text = (own: string, narrow: number, wide: number): string =>
-    `calls per window, windows expected to be ${own}: ${narrow} % of 20 inside the 80 % interval, ${wide} % inside the 95 % one: the model does not explain these`;
+    `calls per window, windows expected to be ${own}: ${narrow}% of 20 inside the 80% interval, ${wide}% inside the 95% one: the model does not explain these`;
 
   // Of twenty windows, eleven or fewer inside with a chance of 0.8 each come once in 100.3 times; sixteen or fewer
   // inside with a chance of 0.95 come once in 63, fifteen or fewer once in 389 times.
@@ -73,7 +73,7 @@ describe("the model is blamed", () => {
     const near = times(10, windowOf(value(15), "near"));
     const far = times(10, windowOf(value(99)));
     expect(judged([...near, ...far]).findings).toEqual([
-      "calls per window, windows expected to be far from full: 0 % of 10 inside the 80 % interval, 0 % inside the 95 % one: the model does not explain these",
+      "calls per window, windows expected to be far from full: 0% of 10 inside the 80% interval, 0% inside the 95% one: the model does not explain these",
     ]);
   });
 });
@@ -102,5 +102,5 @@ test("few windows say little, and none nothing", () => {
 });
 
 test("shares are whole percents", () => {
-  expect([0, 0.004, 0.005, 0.5, 1].map(percent)).toEqual(["0 %", "0 %", "1 %", "50 %", "100 %"]);
+  expect([0, 0.004, 0.005, 0.5, 1].map(percent)).toEqual(["0%", "0%", "1%", "50%", "100%"]);
 });

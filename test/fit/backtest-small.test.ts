@@ -130,6 +130,6 @@ test("ten windows behind the first part are enough to predict", () => {
   ]);
   expect(tooShort({ ...model, durationMs: 2_000_000 })).toBeNull();
   expect(tooShort({ ...model, durationMs: 1_999_000 })).toBe(
-    "the last 30 % of the time, which it would predict, has fewer than 10 windows of 60 s",
+    "the last 30% of the time, which it would predict, has fewer than 10 windows of 60 s",
   );
 });

@@ -18,7 +18,7 @@ describe("a week", () => {
     expect(isPredicted(split, monday + 5 * day)).toBe(false);
   });
 
-  test.each([1, 2, 3, 4, 5, 6])("from %i days later on: 70 % hold half a day of each kind", (later) => {
+  test.each([1, 2, 3, 4, 5, 6])("from %i days later on: 70% hold half a day of each kind", (later) => {
     const from = monday + later * day;
     expect(splitOf(recorded(from, 7), undefined)).toEqual({ splitAt: from + 4.9 * day, predicted: "all" });
   });

@@ -108,13 +108,13 @@ describe("the share of predictions that held", () => {
     ];
     expect(judged(inside(5, "near")).findings).toEqual([]);
     expect(judged(inside(4, "near")).findings).toEqual([
-      "calls per window, windows expected to be nearly full: 20 % of 20 inside the 50 % interval, 100 % inside the 90 % one: the model does not explain these",
+      "calls per window, windows expected to be nearly full: 20% of 20 inside the 50% interval, 100% inside the 90% one: the model does not explain these",
     ]);
     // 14 or fewer of 20 are inside the wide one in 1.1 of 100 cases, 13 or fewer in 0.2.
     const wide = (count: number): PredictedWindow[] => [...windows(count, 5), ...windows(20 - count, 9)];
     expect(judged(wide(14)).findings).toEqual([]);
     expect(judged(wide(13)).findings).toEqual([
-      "calls per window, windows expected to be far from full: 65 % of 20 inside the 50 % interval, 65 % inside the 90 % one: the model does not explain these",
+      "calls per window, windows expected to be far from full: 65% of 20 inside the 50% interval, 65% inside the 90% one: the model does not explain these",
     ]);
     expect(judged([...inside(10, "saturated"), ...windows(10, 1, "saturated")]).findings.length).toBe(1);
   });

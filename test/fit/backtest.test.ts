@@ -55,7 +55,7 @@ describe("a model that can say what callers do", () => {
   test.each([1, 2])("predicts windows far from full as often as it says, seed %i", (seed) => {
     const result = backtest(traced(world({ visitors: visitors(20) }, { rules, duration: "40m" }), seed));
     const offered = of(result, "offered", "far");
-    // 72 windows: 80 % of them, give or take three deviations of 4.7 %; ends count, so rather more than less.
+    // 72 windows: 80% of them, give or take three deviations of 4.7%; ends count, so rather more than less.
     expect(offered.windows).toBeGreaterThan(60);
     expect(narrowShare(offered)).toBeGreaterThan(0.66);
     expect(narrowShare(offered)).toBeLessThan(0.97);
@@ -122,7 +122,7 @@ describe("a model that can say what callers do", () => {
 });
 
 describe("callers who change half-way", () => {
-  /** Twice as many as before, from 70 % of the time on. */
+  /** Twice as many as before, from 70% of the time on. */
   const changing = (() => {
     const before = simulate(world({ visitors: visitors(15) }, { rules, duration: "28m" }), { seed: 1 });
     const after = simulate(
@@ -140,7 +140,7 @@ describe("callers who change half-way", () => {
 
   test("are said plainly", () => {
     expect(result.findings.join("\n")).toMatch(
-      /calls per window, .*: \d+ % of \d+ inside the 80 % interval, \d+ % inside the 95 % one: the model does not explain these/,
+      /calls per window, .*: \d+% of \d+ inside the 80% interval, \d+% inside the 95% one: the model does not explain these/,
     );
     expect(result.findings.join("\n")).toMatch(/^calls in all: \d+ measured, \d+ to \d+ predicted$/m);
     const source = fittedSource(result.model);

@@ -44,7 +44,7 @@ describe.each(seeds)("seed %i", (seed) => {
     }
   });
 
-  test("a worker's lognormal pauses are found by median and 95 %, within a tenth", () => {
+  test("a worker's lognormal pauses are found by median and 95%, within a tenth", () => {
     const scenario = world({
       workers: {
         clients: 10,

@@ -8,6 +8,8 @@ import type { FitCheck } from "../../sim/fit/check-result.ts";
 import { checkTable, checkText } from "../../sim/fit/check-text.ts";
 import { fitTo } from "../../sim/fit/fit.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
+import { fitMarkdown } from "../../sim/fit/report.ts";
+import { fittedSource } from "../../sim/fit/source.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { poller } from "../../src/scenario/behaviours/poller.ts";
 import { rest } from "../../src/scenario/calls.ts";
@@ -16,7 +18,7 @@ import { spillwayHere } from "../support/command.ts";
 import { csvOf, recordingOf, worldRules } from "../worlds/recorded.ts";
 import { releases } from "../worlds/releases.ts";
 import { minuteMs, play, type Row } from "../worlds/world.ts";
-import { traced, world } from "./recordings.ts";
+import { loggedCalls, traced, world } from "./recordings.ts";
 
 /** A day on which releases wake everybody at once; of one alone no fit can tell how often such come. */
 const day = play(releases, { firstDay: 0, days: 1, seed: 1 }).rows;
@@ -55,6 +57,23 @@ test("a scenario that was fitted to its like has no figure off", () => {
   expect(refused?.recorded).toBeGreaterThan(100);
   expect(Math.abs(check.error.refused)).toBeLessThan(0.1);
   expect(recordedIn(check)).toEqual(countedIn(recording));
+});
+
+test("waits that a log without durations lacks are not recorded, and no error", () => {
+  const recording = loggedCalls(Array.from({ length: 60 }, (_, place) => [place * 20_000, Number.NaN, 200]));
+  const check = checked(recording, 5);
+  const waits = check.rows.filter(({ figure }) => figure.startsWith("wait"));
+  expect(waits.map(({ recorded, off }) => [recorded, off])).toEqual(waits.map(() => [null, false]));
+  expect(waits.length).toBeGreaterThan(3);
+  expect(check.error).toEqual({ calls: expect.any(Number), refused: 0, waitP95Ms: null });
+  const lines = checkTable(check).filter((line) => line.includes(" wait"));
+  expect(lines).toHaveLength(waits.length);
+  for (const line of lines) expect(line).toMatch(/ not recorded {2}/);
+  const fit = fitTo(recording, { rules: wokenRules });
+  expect(fittedSource(fit.model, check.error)).toContain("waitP95Ms: null");
+  expect(
+    fitMarkdown({ format: "spillway-fit", version: 1, model: fit.model, check, backtest: null, source: "" }),
+  ).toMatch(/\| p95 wait, ms \| not recorded \|/);
 });
 
 const recordedIn = ({ rows }: FitCheck) =>

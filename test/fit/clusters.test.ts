@@ -273,7 +273,7 @@ describe("of more populations than people read", () => {
 
   test("those of 95 in a hundred calls stay, and the others are one mixture in each organization", () => {
     const all = clusters(...of([...many(60, () => 95), ...many(30, () => 10)]), ...of([5, 5], "globex"));
-    // 60 * 95 of 6,010 calls are 94.8 %, with one of ten 95.01 %.
+    // 60 * 95 of 6,010 calls are 94.8%, with one of ten 95.01%.
     expect(all).toHaveLength(61 + 2);
     expect(all.slice(61).map(({ mixture, jobs, profiles }) => [mixture, jobs, profiles.length])).toEqual([
       [true, 290, 29],

@@ -93,7 +93,7 @@ describe("a trace", () => {
   });
 
   test("says why it has no backtest, unless nobody wanted one", async () => {
-    const why = "the last 5 % of the time, which it would predict, has fewer than 10 windows of 60 s";
+    const why = "the last 5% of the time, which it would predict, has fewer than 10 windows of 60 s";
     const words = ["fit", "run", "-o", "short.ts", "--force", "--report", "short.md", "--share", "95%"];
     expect((await run(...words)).stdout).toContain(`no backtest: ${why}; --backtest makes one all the same`);
     expect(await text("short.md")).toContain(`No backtest: ${why}.`);
@@ -107,12 +107,12 @@ describe("a trace", () => {
     const { code, stdout } = await run(...words);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /backtest: fitted to the first 70 %, held to \d windows of the rest, 9 simulations/,
+      /backtest: fitted to the first 70%, held to \d windows of the rest, 9 simulations/,
     );
     expect(stdout).toMatch(
-      /offered, windows expected to be far from full \(\d\): 100 % inside the 80 % interval/,
+      /offered, windows expected to be far from full \(\d\): 100% inside the 80% interval/,
     );
-    expect(await text("steady.md")).toContain("## Backtest: the first 70 % of the time predicts the rest");
+    expect(await text("steady.md")).toContain("## Backtest: the first 70% of the time predicts the rest");
   });
 });
 

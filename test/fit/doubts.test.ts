@@ -14,7 +14,7 @@ import { daysDiffer } from "../worlds/days-differ.ts";
 import { offices } from "../worlds/offices.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { hourMs, mondayMs, play, type Row } from "../worlds/world.ts";
-import { logged, world } from "./recordings.ts";
+import { logged, loggedCalls, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
 const monday = "2026-01-05T00:00:00Z";
@@ -32,9 +32,9 @@ describe("a recording says what it does not tell", () => {
     expect(Math.max(...factors) - Math.min(...factors)).toBeGreaterThan(0.4);
     const [doubt = ""] = model.doubts;
     expect(doubt).toMatch(
-      /^Days differ by \d+ % from each other, for all callers together: 7 days tell their mean to \d+ % at best\.$/,
+      /^Days differ by \d+% from each other, for all callers together: 7 days tell their mean to \d+% at best\.$/,
     );
-    const [days = 0, mean = 0] = (doubt.match(/\d+(?= %)/g) ?? []).map(Number);
+    const [days = 0, mean = 0] = (doubt.match(/\d+(?=%)/g) ?? []).map(Number);
     expect(Math.abs(mean - days / Math.sqrt(7))).toBeLessThan(1);
     expect(fittedSource(model).replace(/\n\/\/ /g, " ")).toContain(
       `What the recording does not tell: ${doubt}`,
@@ -82,7 +82,7 @@ describe("a recording says what it does not tell", () => {
     );
     const { doubts } = fitScenario(logged(scenario));
     expect(doubts.join("\n")).toMatch(
-      /mirror\S* has \d+ % of the refusals, in \d+ sessions alone: how often they come is known to \d+ % at best\./,
+      /mirror\S* has \d+% of the refusals, in \d+ sessions alone: how often they come is known to \d+% at best\./,
     );
     expect(doubts.join("\n")).not.toContain("calm");
     expect(doubts).toContain("No weekend was recorded: it is taken to be as the other days.");
@@ -94,9 +94,43 @@ describe("a recording says what it does not tell", () => {
     });
     const model = fitScenario(logged(scenario));
     expect(model.doubts).toEqual([
-      "No call was refused, so no limit was reached: what callers do when they are refused is not known, and the scenario tries none again.",
+      "No call was refused: what callers do when they are refused is not known, and the scenario tries none again.",
     ]);
     expect(model.untold).toEqual(["reactions"]);
+  });
+
+  test("where no status was recorded: which calls were refused, and no reaction to failures either", () => {
+    const { doubts, populations } = fitScenario(
+      loggedCalls(Array.from({ length: 60 }, (_, place) => [place * 500, Number.NaN, 0])),
+    );
+    expect(doubts.join()).toContain(
+      "No status tells which calls were refused: what callers do when they are refused is not known, and the scenario tries none again.",
+    );
+    expect(populations.map(({ onRefused: { kind } }) => kind)).toEqual(["unknown"]);
+  });
+
+  test("where failures alone tell what callers do: the scenario assumes it", () => {
+    const calls = Array.from({ length: 60 }, (_, place) => [place * 5_000, 100, 200] as const);
+    const failed = calls.flatMap((one, place) =>
+      place % 5 === 0 ? [[one[0], 100, 503] as const, [one[0] + 600, 100, 200] as const] : [one],
+    );
+    expect(fitScenario(loggedCalls(failed)).doubts.join()).toContain(
+      "No call was refused: what callers do when they are refused is not known, and what the scenario does then is assumed.",
+    );
+  });
+
+  test("where one call in twenty was refused: the demand behind the limits", () => {
+    const told = (refused: number) =>
+      fitScenario(
+        loggedCalls(
+          Array.from({ length: 200 }, (_, place) => [place * 700, 100, place < refused ? 429 : 200]),
+        ),
+      );
+    expect(told(9).untold).not.toContain("demand");
+    expect(told(10).untold).toContain("demand");
+    expect(told(10).doubts.join()).toContain(
+      "5% of the calls were refused: the limits held callers back, who may have wanted more than they sent. Demand is a lower bound.",
+    );
   });
 
   test("one caller of most refusals", () => {
@@ -109,9 +143,9 @@ describe("a recording says what it does not tell", () => {
     });
     const { doubts, untold } = fitScenario(logged(scenario));
     expect(doubts.join()).toMatch(
-      /loop\S* has \d+ % of the refusals: what is refused next depends on this one caller\./,
+      /loop\S* has \d+% of the refusals: what is refused next depends on this one caller\./,
     );
-    expect(untold).toEqual(["attempts", "caller"]);
+    expect(untold).toEqual(["demand", "attempts", "caller"]);
   });
 });
 

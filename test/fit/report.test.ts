@@ -58,7 +58,7 @@ describe("a population in a few words", () => {
 
 test.each<[Partial<FittedModel>, string]>([
   [{ unexplained: 0, uncounted: 0 }, "1 population of 3 callers; every call is of one of them."],
-  [{ unexplained: 1_000, uncounted: 0 }, "1 population of 3 callers; 25 % of the calls (1,000) are of none."],
+  [{ unexplained: 1_000, uncounted: 0 }, "1 population of 3 callers; 25% of the calls (1,000) are of none."],
   [
     { unexplained: 0, uncounted: 1 },
     "1 population of 3 callers; every call is of one of them. 1 call that no quota counts were left out.",
@@ -155,15 +155,15 @@ test("its backtest, and the first sixty windows", () => {
   };
   const row = "| 1970-01-01T00:01:30Z | rest | 3 (1 to 5) | 0 (0 to 0) | – (–) |";
   const text = (findings: string, title: string, rows: number): string => `${head}
-## Backtest: the first 75 % of the time predicts the rest but its weekend, which the first part lacks
+## Backtest: the first 75% of the time predicts the rest but its weekend, which the first part lacks
 
 ${findings}
 
-| figure per window | of | windows | inside 80 % | inside 95 % |
+| figure per window | of | windows | inside 80% | inside 95% |
 | --- | --- | --- | --- | --- |
-| p95 wait, ms | windows expected to be nearly full | 8 | 75 % | 88 % |
+| p95 wait, ms | windows expected to be nearly full | 8 | 75% | 88% |
 
-| in all | measured | predicted | 80 % interval | 95 % interval |
+| in all | measured | predicted | 80% interval | 95% interval |
 | --- | --- | --- | --- | --- |
 | calls | 1,234 | 1,234 | 1,000 to 1,500 | 1,000 to 1,500 |
 | refused | – | – | – | – |
@@ -174,7 +174,7 @@ ${findings}
 | --- | --- | --- | --- | --- |
 ${new Array(rows).fill(row).join("\n")}
 
-Measured value, and the 95 % interval of 39 simulations. Intervals are of chance alone: what was fitted is taken for certain.
+Measured value, and the 95% interval of 39 simulations. Intervals are of chance alone: what was fitted is taken for certain.
 `;
   const windows = (count: number) => ({ windows: new Array(count).fill(window), windowsSeen: count });
   expect(markdown({ backtest: backtest(windows(60)) } as object)).toBe(

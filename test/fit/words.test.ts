@@ -161,7 +161,7 @@ describe("doubts of callers on whom refusals depend", () => {
   const light = (user: string, refused: number) => heavy(user, refused, 1, 2);
   const doubts = (...profiles: readonly Profile[]) => doubtsOf(profiles, recording, 0, limits);
   const few = (user: string, share: number, sessions: number, error: number) =>
-    `${user} has ${share} % of the refusals, in ${sessions} sessions alone: how often they come is known to ${error} % at best.`;
+    `${user} has ${share}% of the refusals, in ${sessions} sessions alone: how often they come is known to ${error}% at best.`;
 
   test("of few heavy sessions: the three with most of them", () => {
     const four = [heavy("ann", 20, 9), heavy("bob", 30, 16), heavy("eve", 10, 25), heavy("joe", 40, 36)];
@@ -185,7 +185,7 @@ describe("doubts of callers on whom refusals depend", () => {
 
   test("tell of one with more than half of thirty, among three callers", () => {
     const [text, about] = [
-      "bob has 53 % of the refusals: what is refused next depends on this one caller.",
+      "bob has 53% of the refusals: what is refused next depends on this one caller.",
       "caller",
     ];
     expect(doubts(light("ann", 14), light("bob", 16), light("eve", 0))).toEqual([{ text, about }]);
@@ -235,9 +235,9 @@ describe("doubts of the days that were recorded", () => {
   test("are of their mean where days differ", () => {
     const told = (share: string, days: string, error: string) =>
       `Days differ by ${share} from each other, for all callers together: ${days} tell their mean to ${error} at best.`;
-    expect(doubts(0, 168, 0.2)).toEqual([told("20 %", "7 days", "8 %")]);
+    expect(doubts(0, 168, 0.2)).toEqual([told("20%", "7 days", "8%")]);
     expect(doubts(0, 168, 0.13)).toEqual([]);
-    expect(doubts(0, 4, 0.05)).toEqual([told("5 %", "1 day", "5 %")]);
+    expect(doubts(0, 4, 0.05)).toEqual([told("5%", "1 day", "5%")]);
   });
 });
 

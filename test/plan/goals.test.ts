@@ -11,7 +11,7 @@ const scenario = crowd();
 
 test.each([
   ["refused<1%", "refusedShare", 0.01],
-  ["crowd.refused <= 2 % ", "crowd.refusedShare", 0.02],
+  ["crowd.refused <= 2% ", "crowd.refusedShare", 0.02],
   ["refused<10", "refused", 10],
   ["crowd.waitP95Ms<=2s", "crowd.waitP95Ms", 2_000],
   ["  calls >= 3", "calls", 3],

@@ -65,6 +65,14 @@ test("the error is named, as far as there is one", () => {
   expect(errorNotes({ ...error, calls: 0 })).toEqual([
     "the fit of this scenario simulated refusals by 50% too high, 95% of waits by 50% too low: intervals are wider by that, and a goal counts as kept only where it holds in spite of it",
   ]);
+  const unknown =
+    "no wait was recorded: nothing tells how far waits are from the truth, and their intervals show chance alone";
+  expect(errorNotes({ calls: 0, refused: 0, waitP95Ms: null })).toEqual([unknown]);
+  const [named, ...rest] = errorNotes({ calls: 0.1, refused: 0, waitP95Ms: null });
+  expect(named).toMatch(/^the fit of this scenario simulated calls by 10% too low: /);
+  expect(rest).toEqual([unknown]);
+  const wait = { low: 1, high: 2 };
+  expect(widened(wait, "waitP95Ms", { calls: 0.1, refused: 0, waitP95Ms: null })).toEqual(wait);
 });
 
 describe("what a recording does not tell", () => {
@@ -106,6 +114,13 @@ describe("what a recording does not tell", () => {
     ] as const)
       expect(notes([one], refused, days)).toEqual(told.includes(note) ? [note] : []);
     expect(notes([], refused, days)).toEqual([]);
+  });
+
+  test("is the demand of callers whom limits held back, whatever is refused now", () => {
+    const demand =
+      "many calls were refused when this was recorded, so callers may have wanted more than they sent: what they ask for here is a lower bound, above all under larger limits";
+    expect(notes(["demand"], 0, 5)).toEqual([demand]);
+    expect(notes(["demand", "reactions"], 0.5, 5)).toEqual([demand, reactions]);
   });
 
   test("is nothing of a scenario that no recording made", () => {

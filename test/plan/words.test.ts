@@ -47,12 +47,12 @@ describe("an amount", () => {
     expect(valueText("share", share)).toBe(text);
   });
 
-  test("counts keep their digits, and choices their words", () => {
+  test("counts have their thousands apart, and choices their words", () => {
     expect([
       valueText("count", 123_456),
       valueText("count", 1.23456),
       valueText("choice", "waitReset"),
-    ]).toEqual(["123456", "1.235", "waitReset"]);
+    ]).toEqual(["123,456", "1.235", "waitReset"]);
     expect(sureText(0.95)).toBe("(95% confidence)");
   });
 

@@ -78,6 +78,11 @@ test("a fit's error says what its recording does not tell, by known words", () =
     untold: ["weekdays"],
   });
   expect(given([]).fitError).toEqual({ calls: 0, refused: 0.1, waitP95Ms: 0 });
+  expect(defineScenario({ ...right, fitError: { waitP95Ms: null } }).fitError).toEqual({
+    calls: 0,
+    refused: 0,
+    waitP95Ms: null,
+  });
   for (const wrong of ["weekdays", ["mondays"], null]) expect(() => given(wrong)).toThrow("scenario");
 });
 

@@ -60,7 +60,7 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       [{}, [], null, 5].map((populations) => scenario({ populations })),
     ],
     [
-      "fitError.untold: a list of weekdays, reactions, attempts, caller",
+      "fitError.untold: a list of weekdays, reactions, attempts, caller, demand",
       [5, ["x"]].map((untold) => scenario({ fitError: { untold } })),
       [scenario({ fitError: { untold: ["attempts"] } })],
     ],
