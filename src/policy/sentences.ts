@@ -221,7 +221,6 @@ export function needsByVerb(policy: Policy): Readonly<Record<string, readonly st
   const unkept = unenforceable(policy).map((name) => `quotas.${name} is a ${quotas[name]?.algorithm.kind}`);
   const asWindow = unkept.map((why) => `--as-window: ${why}`);
   const enforced = [...(routes.length === 0 ? ["routes"] : []), ...asWindow];
-  const hasWindows = Object.values(quotas).some(({ algorithm }) => algorithm.kind === "fixed-window");
   const hasStatus = routes.some(({ operation }) => operation === "status");
   return {
     serve: enforced,
@@ -232,10 +231,7 @@ export function needsByVerb(policy: Policy): Readonly<Record<string, readonly st
     fit: enforced,
     verify: [],
     check: asWindow,
-    probe: [
-      ...samples,
-      ...(hasWindows ? [] : ["a quota of fixed windows: others are read, and not inferred"]),
-    ],
+    probe: samples,
     audit: samples,
     bundle: samples,
     demo: [...samples, ...enforced],

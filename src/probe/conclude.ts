@@ -11,17 +11,20 @@ import { STATUS } from "./session.ts";
 import { headerSights, statusSights } from "./sight.ts";
 import { anchorOf, type Conclusion, organizationWindow, roundingOf, userWindow } from "./windows.ts";
 
-/** Returns the findings that the calls show, whatever they were made for. */
-export function conclude(calls: readonly SeenCall[]): Finding[] {
+/**
+ * Returns the findings that the calls show, whatever they were made for.
+ * @param waitedMs time that was spent on windows' ends, ms
+ */
+export function conclude(calls: readonly SeenCall[], waitedMs = 0): Finding[] {
   return [
-    ...scopes.flatMap((scope) => ofScope(calls, scope)),
+    ...scopes.flatMap((scope) => ofScope(calls, scope, waitedMs)),
     agreement(calls),
     dateClock(calls),
     windowsClock(calls),
   ];
 }
 
-function ofScope(calls: readonly SeenCall[], scope: Scope): Finding[] {
+function ofScope(calls: readonly SeenCall[], scope: Scope, waitedMs: number): Finding[] {
   const status = statusSights(calls, scope);
   if (status.length === 0)
     return (["organizationLimit", "organizationWindow", "enforced", "anchor", "reset"] as const).map((name) =>
@@ -34,7 +37,7 @@ function ofScope(calls: readonly SeenCall[], scope: Scope): Finding[] {
     limitFinding(calls, scope, "organization"),
     limitFinding(calls, scope, "user"),
     enforcedFinding(calls, scope),
-    ...windowFindings(calls, scope),
+    ...windowFindings(calls, scope, waitedMs),
     remainingFinding(calls, scope),
     statusCounting(calls, scope),
   ];
@@ -92,11 +95,11 @@ export function windowsOf(calls: readonly SeenCall[], scope: Scope): Windows {
   return { anchor, rounding, organization, user: user === null ? null : { ...user, isSure } };
 }
 
-function windowFindings(calls: readonly SeenCall[], scope: Scope): Finding[] {
+function windowFindings(calls: readonly SeenCall[], scope: Scope, waitedMs: number): Finding[] {
   const { anchor, rounding, organization, user } = windowsOf(calls, scope);
-  const last = statusSights(calls, scope).at(-1);
   const longest = Math.max(...statusSights(calls, scope).map(({ reset }) => reset));
-  const wait = `a window's end: --max-wait ${(last?.reset ?? longest) + 5}s or more`;
+  // The waits of this probe come again, and the window may have just begun.
+  const wait = `a window's end: --max-wait ${Math.ceil(waitedMs / 1000) + longest + 5}s or more`;
   return [
     concluded(
       "anchor",

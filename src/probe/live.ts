@@ -2,7 +2,7 @@
 // sign that calls are unwelcome. Tokens go into requests, and nowhere else.
 import { openSender, type Send, sendOnce } from "../connect/send.ts";
 import type { Token, TokenScope } from "../rules/tokens.ts";
-import { isRefusal } from "../wire/outcome.ts";
+import { isRedirect, isRefusal } from "../wire/outcome.ts";
 import { pause, type Surroundings } from "./hand.ts";
 import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
 import { STATUS } from "./session.ts";
@@ -153,8 +153,7 @@ export class LiveCaller {
       this.#end("unwelcome", `${this.#silent} calls in a row had no answer (${error})`);
     if (this.#broken >= brokenMost)
       this.#end("unwelcome", `${this.#broken} calls in a row were answered ${status}`);
-    if (status === 401 || (status >= 300 && status < 400))
-      this.#end("unwelcome", `${what} was answered ${status}`);
+    if (status === 401 || isRedirect(status)) this.#end("unwelcome", `${what} was answered ${status}`);
     if ((status === 403 || isRefusal(status)) && !isLimiters(seen))
       this.#end("unwelcome", `${what} was answered ${status} by something that is not the rate limiter`);
   }

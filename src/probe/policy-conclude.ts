@@ -124,9 +124,11 @@ function windowFindings(session: PolicySession, quota: string): QuotaFinding[] {
       windows.length === 0
         ? "no answer shows both its use and its end"
         : `${counted(windows.length, "window of it was", "windows of it were")} seen`;
-    const needs = isCalendar
-      ? "days: a calendar's windows are not inferred"
-      : "a longer --max-wait, so that windows end";
+    const longer =
+      windows.length === 0
+        ? "answers that tell what is used of it, and when it ends"
+        : "a longer --max-wait, so that windows end";
+    const needs = isCalendar ? "days: a calendar's windows are not inferred" : longer;
     return [length.unseen(why, needs), anchor.unseen(why, needs)];
   }
   const { windowSeconds, confidence, evidence } = grid;

@@ -75,7 +75,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeReport> {
   const startedAt = session.now();
   const findings: Finding[] = [];
   const ended = await session.ended(() => experiment(session, findings));
-  const all = complete([...findings, ...conclude(session.calls)]);
+  const all = complete([...findings, ...conclude(session.calls, session.used.waitMs)]);
   const failed = session.calls.filter(({ status }) => isFailure(status)).length;
   const weighed = failed * 20 > session.calls.length ? all.map(lessCertain(failed, session.calls)) : all;
   return {

@@ -1,7 +1,7 @@
 // The hand of a probe by rules: keeps each call with its answer, and stops at the first sign that it is unwelcome. It
 // draws no conclusions.
 import type { Scope } from "../rules/rules.ts";
-import { isFailure, REFUSED } from "../wire/outcome.ts";
+import { isFailure, isRedirect, REFUSED } from "../wire/outcome.ts";
 import { Hand, type HandOptions, Stopped } from "./hand.ts";
 import { isLimiters, readAnswer, type SeenCall } from "./seen.ts";
 
@@ -119,8 +119,7 @@ export class ProbeSession extends Hand<SessionOptions, SeenCall> {
     if (this.#broken >= brokenMost)
       throw new Stopped(`${this.#broken} calls in a row were answered ${status}, the last was ${it}`);
     if (status === 401) throw new Stopped(`${it} was answered 401: the token is no longer taken`);
-    if (status >= 300 && status < 400)
-      throw new Stopped(`${it} was answered ${status}, a redirect: none is followed`);
+    if (isRedirect(status)) throw new Stopped(`${it} was answered ${status}, a redirect: none is followed`);
     const unwelcome = isStatus ? [403, 404, REFUSED] : isLimiters(seen) ? [] : [403, REFUSED];
     if (unwelcome.includes(status))
       throw new Stopped(

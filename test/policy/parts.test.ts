@@ -231,9 +231,8 @@ describe("what verbs need of a policy", () => {
         fit: enforced,
         demo: enforced,
       },
-      ...{ verify: [], audit: [], bundle: [], check: [asWindow] },
+      ...{ verify: [], probe: [], audit: [], bundle: [], check: [asWindow] },
       load: ["--target, or --as-window: quotas.calls is a sliding-log"],
-      probe: ["a quota of fixed windows: others are read, and not inferred"],
       status: ['a route whose operation is "status"'],
     });
     expect(needsByVerb({ ...policy, routes: routes.slice(0, 1) })["serve"]).toEqual([]);

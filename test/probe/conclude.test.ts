@@ -191,3 +191,12 @@ test("clocks are told by the middle of what they may be ahead, or not seen", () 
     ...["no window was seen to end, or they contradict each other", "a longer --max-wait", []],
   ]);
 });
+
+test("advice on --max-wait is for the longest window seen, behind the waits of this probe", () => {
+  const advised = (waitedMs: number) =>
+    conclude([status(1, { reset: 60 }), status(2, { reset: 3 })], waitedMs).find(
+      ({ name, scope }) => name === "organizationWindow" && scope === "rest",
+    )?.needs;
+  expect(advised(0)).toBe("a window's end: --max-wait 65s or more");
+  expect(advised(89_500)).toBe("a window's end: --max-wait 155s or more");
+});

@@ -208,6 +208,11 @@ describe("a hand by rules", () => {
     ["401", [200, 401], "call 2 (GET /a) was answered 401: the token is no longer taken"],
     ["300", [200, 300], "call 2 (GET /a) was answered 300, a redirect: none is followed"],
     ["399", [200, 399], "call 2 (GET /a) was answered 399, a redirect: none is followed"],
+    [
+      "no answer 304, which is no redirect",
+      [200, 304, 401],
+      "call 3 (GET /a) was answered 401: the token is no longer taken",
+    ],
     ["404", [200, 404], "call 2 (GET status) was answered 404, where earlier ones were answered 200", true],
     ["429", [200, 429], "call 2 (GET status) was answered 429, where earlier ones were answered 200", true],
   ])("stops at %s", async (_, statuses, why, isStatusAlone) => {

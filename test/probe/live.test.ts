@@ -251,6 +251,14 @@ describe("a deployment in real time", () => {
     expect(report.calls).toBeLessThanOrEqual(5 + 3 + 8);
   });
 
+  test("an answer 304 ends nothing: it is no redirect", async () => {
+    const deployment = new Deployment(small);
+    const report = await check(deployment, {
+      live: answering(deployment, (call) => (call > 5 ? page(304) : null)),
+    });
+    expect(report.ended?.reason ?? "").not.toContain("was answered 304");
+  });
+
   test("an interruption ends it, and is told apart", async () => {
     const controller = new AbortController();
     const deployment = new Deployment(small);

@@ -196,12 +196,16 @@ test("a status is free or charged, by two of them in a row", () => {
 });
 
 describe("windows", () => {
-  const wait = "a longer --max-wait, so that windows end";
+  const answers = "answers that tell what is used of it, and when it ends";
   test("of which no answer shows the end, or too few were seen, are not seen", () => {
     for (const name of ["windowSeconds", "anchor"])
       expect(said(name, [admitted(1)])).toEqual([
-        ...[null, "not seen", "no answer shows both its use and its end", wait],
+        ...[null, "not seen", "no answer shows both its use and its end", answers],
       ]);
+    const ending = { afterMs: 5000, atMs: null, gridMs: 1000 };
+    expect(said("windowSeconds", [admitted(1, { reset: ending })])).toEqual([
+      ...[null, "not seen", "1 window of it was seen", "a longer --max-wait, so that windows end"],
+    ]);
     const { quotas, ...others } = JSON.parse(JSON.stringify(policyOf({})));
     const calendar = { kind: "fixed-window", limit: 12, anchor: { calendar: "day", zone: "Europe/Paris" } };
     const daily = parsePolicy({

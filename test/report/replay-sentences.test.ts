@@ -76,7 +76,7 @@ describe("limits that would have done", () => {
   const needed =
     "No row of this log, as it came, would have been refused with 250 instead of 200 requests of acme.";
   const late =
-    " The demand may need more: the log has 3 refusals, and what was tried again came later than it was wanted.";
+    " The demand may need more: the log has 3 refusals, and any call that was tried again came later than it was wanted.";
   test.each<[object[], object | null, object | null, string]>([
     [[one(200, 200)], null, null, ""],
     [[one(200, 250), one(9, 9)], null, null, needed],
