@@ -34,11 +34,53 @@ const timeSteps = [
   1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
 ];
 
-function timeStep(lengthMs: number, layout: Layout): number {
+const dayMs = 86_400_000;
+/** Width of a character of a label, px, and of the gap between two labels. */
+const characterPx = 6.6;
+const gapPx = 6;
+
+/** A time below a plot. `at`: its middle, or its end. */
+interface TimeLabel {
+  readonly words: string;
+  readonly at: number;
+  readonly anchor: "middle" | "end";
+}
+
+/** Returns the labels of the shortest round step at which they do not overlap. */
+function timesAt(lengthMs: number, layout: Layout, edges: Margins): readonly TimeLabel[] {
   const ticksMost = layout === "wide" ? 10 : 5;
   // A label of minutes and seconds is long, so only few fit.
   const steps = lengthMs > 180_000 ? timeSteps.filter((step) => step >= 60_000) : timeSteps;
-  return steps.find((step) => lengthMs / step <= ticksMost) ?? Math.ceil(lengthMs / ticksMost);
+  for (let at = 0; ; at++) {
+    const step = steps[at] ?? dayMs * 2 ** (at - steps.length + 1);
+    if (lengthMs / step > ticksMost) continue;
+    const labels = labelsOf(step, lengthMs, layout, edges);
+    if (areApart(labels)) return labels;
+  }
+}
+
+function labelsOf(step: number, lengthMs: number, layout: Layout, edges: Margins): TimeLabel[] {
+  const across = plotWidth(layout, edges);
+  const labels: TimeLabel[] = [];
+  for (let ms = 0; ms <= lengthMs; ms += step) {
+    const x = Math.round((edges.left + (ms / lengthMs) * across) * 10) / 10;
+    const words = ms === 0 ? "0" : duration(ms);
+    // The plot's end would cut off a text that is centred there.
+    const isLast = x > width[layout] - 34;
+    labels.push(
+      isLast ? { words, at: width[layout] - 4, anchor: "end" } : { words, at: x, anchor: "middle" },
+    );
+  }
+  return labels;
+}
+
+function areApart(labels: readonly TimeLabel[]): boolean {
+  const startOf = ({ words, at, anchor }: TimeLabel): number =>
+    at - words.length * characterPx * (anchor === "end" ? 1 : 0.5);
+  return labels.slice(1).every((label, place) => {
+    const before = labels[place] as TimeLabel;
+    return startOf(label) >= before.at + before.words.length * characterPx * 0.5 + gapPx;
+  });
 }
 
 const axisLine = { lineStyle: { color: "var(--axis)" } } as const;
@@ -82,22 +124,14 @@ export function timeLabels(
   lengthMs: number,
   edges: Margins = margins,
 ): string {
-  const step = timeStep(lengthMs, layout);
-  const across = plotWidth(layout, edges);
   const y = height - edges.bottom + 19;
-  const labels: string[] = [];
-  for (let ms = 0; ms <= lengthMs; ms += step) {
-    const x = Math.round((edges.left + (ms / lengthMs) * across) * 10) / 10;
-    // The plot's end would cut off a text that is centred there.
-    const anchor = x > width[layout] - 34 ? "end" : "middle";
-    const at = anchor === "end" ? width[layout] - 4 : x;
-    const words = ms === 0 ? "0" : duration(ms);
-    labels.push(
-      html`<text x="${at}" y="${y}" text-anchor="${anchor}" font-size="12" fill="var(--muted)">${words}</text>`
-        .text,
-    );
-  }
-  return labels.join("");
+  return timesAt(lengthMs, layout, edges)
+    .map(
+      ({ words, at, anchor }) =>
+        html`<text x="${at}" y="${y}" text-anchor="${anchor}" font-size="12" fill="var(--muted)">${words}</text>`
+          .text,
+    )
+    .join("");
 }
 
 /** Draws a picture whose axis is not time. */

@@ -42,7 +42,9 @@ test.each([
   [30 * hour + 1, 6 * hour],
   [60 * hour + 1, 12 * hour],
   [120 * hour + 1, day],
-  [10 * day + 1, day + 1],
+  [10 * day + 1, 2 * day],
+  [20 * day + 1, 4 * day],
+  [90 * day, 16 * day],
 ])(
   "%s ms have a time each %s ms in a wide picture, and at most half as many in a narrow one",
   (lengthMs, stepMs) => {
@@ -52,6 +54,26 @@ test.each([
     expect(wordsOf("narrow", lengthMs).length).toBeLessThanOrEqual(6);
   },
 );
+
+test("times never overlap, however long a run is", () => {
+  const lengths = Array.from({ length: 400 }, (_, place) => Math.round(100 * 1.06 ** place));
+  for (const layout of ["wide", "narrow"] as const)
+    for (const lengthMs of [...lengths, 5.5 * day, 7 * day, 30 * day]) {
+      const labels = [
+        ...timeLabels(layout, 200, lengthMs).matchAll(
+          /x="([\d.]+)" y="\d+" text-anchor="(\w+)"[^>]*>([^<]+)</g,
+        ),
+      ].map(([, x, anchor, words = ""]) => {
+        // A character of 12 px is about 6.6 px wide.
+        const size = 6.6 * words.length;
+        const right = anchor === "end" ? Number(x) : Number(x) + size / 2;
+        return { left: right - size, right };
+      });
+      expect(labels.length).toBeGreaterThanOrEqual(2);
+      for (const [place, { left }] of labels.slice(1).entries())
+        expect(left, `${layout} ${lengthMs}`).toBeGreaterThan(labels[place]?.right ?? 0);
+    }
+});
 
 test("times stand below their places; the last one ends with the picture where it would be cut off", () => {
   const places = [
