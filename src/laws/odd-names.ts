@@ -1,4 +1,4 @@
-// OddNames that keys of counts mix up: a store may take them for members of an object, join them without a separator, or
+// Names that keys of counts mix up: a store may take them for members of an object, join them without a separator, or
 // change their case. Scripts are drawn with plain names; some take others at the end, so that each shrinks to plain ones.
 import fc from "fast-check";
 import type { QuotaOp } from "./quotas/script.ts";
@@ -15,10 +15,13 @@ const joinedBy = (separator: string): OddNames => ({
   second: [`b${separator}c`, "c"],
 });
 
-/** OddNames that differ in their case, names of each JavaScript object's members, and names that joins make alike. */
+/**
+ * Names that differ in their case, names of each JavaScript object's members, and names that joins make alike. No
+ * organization is called `constructor` or `__proto__`: rules reserve them.
+ */
 const odd = fc.oneof(
   fc.constant<OddNames>({ first: ["acme", "Acme"], second: ["ann", "Ann"] }),
-  fc.constant<OddNames>({ first: ["toString", "__proto__"], second: ["constructor", "__proto__"] }),
+  fc.constant<OddNames>({ first: ["toString", "valueOf"], second: ["constructor", "__proto__"] }),
   fc.constant(joinedBy("")),
   fc.constantFrom("-", ":", "_").map(joinedBy),
 );
