@@ -94,7 +94,7 @@ export function judge(words: readonly string[], { code, stdout, stderr }: Outcom
   const what = words.join(" ");
   const said = stdout.text + stderr.text;
   expect(exitCodes, `${what}\n${said}`).toContain(code);
-  expect(said, what).not.toMatch(/^\s+at .*:\d+|unexpected error|^uncaught/m);
+  expect(said, what).not.toMatch(/^\s+at .*:\d+:\d+|unexpected error|^uncaught/m);
   expect(stdout.length + stderr.length, `${what}: characters printed`).toBeLessThan(printedMost);
   expectNothingRaw(said, what);
   if (code === 2 || code === 3) expect(stderr.text, what).toMatch(/^error [A-Z0-9_]+ /m);

@@ -69,7 +69,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   check: {
     reads: {
       rules: (file) => ["check", "--rules", file, "--runs", "1", "--law", "bounded"],
-      adapter: (file) => ["check", "--adapter", file, "--runs", "1", "--law", "bounded"],
+      adapter: (file) => ["check", "--adapter", file, "--runs", "5", "--law", "bounded"],
       tokens: (file) => ["check", "--target", "http://127.0.0.1:1", "--tokens", file, "--runs", "1"],
     },
   },
