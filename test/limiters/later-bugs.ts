@@ -43,6 +43,8 @@ export const laterBugs: readonly PastBug[] = [
     law: "rate-bound",
     // Few: 2.2.0 counts a call in the last millisecond of a window, and lets a whole window through behind it.
     runs: 8,
+    // By seed 1 another bug comes first: keys that end apart send 2.1.3 from one of its steps to the other for ever.
+    seed: 2,
     bad: ["ratelimiter-2-1-3"],
     good: ["ratelimiter-2-2-0"],
     overlapping: true,

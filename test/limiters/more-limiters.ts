@@ -486,7 +486,7 @@ export const moreStrangers: readonly Stranger[] = [
     package: "discord.js-rate-limiter",
     setting: "`take(key)`",
     broken: {
-      rows: ["time-translates", "twice-at-most", "rate-bound", overlapping],
+      rows: ["twice-at-most", "rate-bound", overlapping],
       why: "It asks a bucket for room, and takes the token by a method of `limiter` that waits until the interval has room, too: while it waits, the bucket keeps its token, and each further call is let through.",
       issue: "issues/discord-js-rate-limiter.md",
     },

@@ -14,6 +14,8 @@ export interface PastBug {
   /** Rules to check under; without them they are drawn. */
   readonly rules?: RulesInput;
   readonly runs: number;
+  /** Seed of the track record. Default: 1. */
+  readonly seed?: number;
   /** Versions as test/limiters/package.json names them. */
   readonly bad: readonly string[];
   /** Empty where every later version has it, too. */

@@ -88,7 +88,7 @@ export async function run(args: string[]): Promise<number> {
     args,
     options: {
       only: { type: "string", multiple: true },
-      seed: { type: "string", default: "1" },
+      seed: { type: "string" },
       publish: { type: "boolean", default: false },
     },
   });
@@ -104,7 +104,7 @@ export async function run(args: string[]): Promise<number> {
   const trials: Trial[] = [];
   try {
     for (const bug of bugs) {
-      const found = await tryBug(bug, Number(values.seed), redis);
+      const found = await tryBug(bug, Number(values.seed ?? bug.seed ?? 1), redis);
       for (const trial of found) console.log(lineOf(trial));
       if (values.only !== undefined) console.log(timelines(found).join("\n"));
       trials.push(...found);
@@ -112,7 +112,7 @@ export async function run(args: string[]): Promise<number> {
   } finally {
     await redis?.stop();
   }
-  if (values.only === undefined || values.publish) publish(trials, values.seed);
+  if (values.only === undefined || values.publish) publish(trials, values.seed ?? "1");
   const wrong = trials.filter((trial) => !asExpected(trial));
   console.log(
     wrong.length === 0
@@ -176,10 +176,11 @@ function page(trials: readonly Trial[], seed: string): string {
     if (first === undefined) return [];
     return ["", `## ${first.bug.name}`, "", first.bug.wrong, "", "```", ...first.timeline, "```"];
   });
+  const own = pastBugs.map((bug) => (bug.seed === undefined ? "" : `; ${bug.seed} for ${bug.name}`)).join("");
   return `${[
     "# Bugs of the past",
     "",
-    `Written by \`npm run past-bugs\` (seed ${seed}). Each bug was shipped by a limiter on npm. The law is run over the versions that have it and over those beside them, with one adapter for all; it must accuse the former and none of the latter. A law knows nothing of the package: it is one of the invariants of [SPEC.md](../../src/rules/SPEC.md) §7. *calls*: those of the counterexample, as small as it was made.`,
+    `Written by \`npm run past-bugs\` (seed ${seed}${own}). Each bug was shipped by a limiter on npm. The law is run over the versions that have it and over those beside them, with one adapter for all; it must accuse the former and none of the latter. A law knows nothing of the package: it is one of the invariants of [SPEC.md](../../src/rules/SPEC.md) §7. *calls*: those of the counterexample, as small as it was made.`,
     "",
     "| bug | package | bad | good | law | found in run | calls | command |",
     "|---|---|---|---|---|---|---|---|",
