@@ -55,7 +55,7 @@ function limitFinding(calls: readonly SeenCall[], scope: Scope, owner: Owner): F
   if (last === undefined || limit === null)
     return of.unseen("no answer showed it as a whole number", "answers with the eight headers");
   const others = new Set(shown.map((sight) => sight.limit)).size - 1;
-  const evidence = `${shown.length} readings, the last at ${callAt(last.call)}${others > 0 ? `; ${others} other values before` : ""}`;
+  const evidence = `${counted(shown.length, "reading")}, the last at ${callAt(last.call)}${others > 0 ? `; ${counted(others, "other value")} before` : ""}`;
   return of.found(limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [last.call]);
 }
 

@@ -45,10 +45,10 @@ describe("a limit", () => {
       ...[10, "certain", "2 readings, the last at call 2 at 03:04:02.000", null, [2]],
     ]);
     expect(said("organizationLimit", status(1, {}))).toEqual([
-      ...[10, "likely", "1 readings, the last at call 1 at 03:04:01.000", null, [1]],
+      ...[10, "likely", "1 reading, the last at call 1 at 03:04:01.000", null, [1]],
     ]);
     expect(said("organizationLimit", status(1, { limit: 9 }), status(2, {}), status(3, {}))).toEqual([
-      ...[10, "likely", "3 readings, the last at call 3 at 03:04:03.000; 1 other values before", null, [3]],
+      ...[10, "likely", "3 readings, the last at call 3 at 03:04:03.000; 1 other value before", null, [3]],
     ]);
   });
 
