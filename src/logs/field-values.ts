@@ -1,4 +1,5 @@
 // Reads values of a field from its bytes: numbers, statuses, methods.
+import { durationReader } from "../rules/duration.ts";
 import { hashStep } from "../trace/names.ts";
 import { type Cells, SCOPE, STATUS, textOf } from "./cells.ts";
 import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
@@ -103,26 +104,14 @@ export function decimal(view: DataView, from: number, to: number): number {
   return point === -1 ? value : value / (powersOfTen[to - point - 1] as number);
 }
 
-/** Milliseconds of the units of spans, which are written behind their numbers. */
-const spanUnits: Readonly<Record<string, number>> = {
-  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, sec: 1000, secs: 1000 },
-  ...{ m: 60_000, min: 60_000, h: 3_600_000 },
-};
-const units = Object.keys(spanUnits)
-  .sort((a, b) => b.length - a.length)
-  .join("|");
-const span = new RegExp(`^(?:\\d+(?:\\.\\d+)? ?(?:${units}) ?)+$`, "i");
-const spanPart = new RegExp(`([\\d.]+) ?(${units})`, "gi");
+const readSpan = durationReader(
+  { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, sec: 1000, secs: 1000, min: 60_000 },
+  " ?",
+);
 
 /** Returns the ms of a span with its units, `1.2s`, `350 µs`, `1m2s`, as Go and many proxies write it; -1 if it is none. */
-export function spanOf(text: string): number {
-  if (text.length > 40 || !span.test(text)) return -1;
-  let ms = 0;
-  for (const [, amount, unit = ""] of text.matchAll(spanPart))
-    ms += Number(amount) * (spanUnits[unit.toLowerCase()] as number);
-  // Removes rounding errors: 350 * 1e-3 is 0.35000000000000003.
-  return Math.round(ms * 1e6) / 1e6;
-}
+export const spanOf = (text: string): number =>
+  text.length > 40 ? -1 : (readSpan(text.toLowerCase()) ?? -1);
 
 /** Reads a number that is not a few plain digits. Such numbers are rare, so that a text may be made first. */
 function numberOf(view: DataView, from: number, to: number): number {
