@@ -5,7 +5,14 @@ import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { keyedRules } from "../engine/adapter-rules.ts";
 import { quotaNames } from "../policy/names.ts";
-import { organizationLimit, type Rules, type Scope, scopes, userLimit } from "../rules/rules.ts";
+import {
+  organizationLimit,
+  type Rules,
+  type Scope,
+  scopes,
+  userKeyParts,
+  userLimit,
+} from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { opByRules, policyFor } from "./by-rules.ts";
 import { type OddNames, oddNames, type Renames, renamed, renamedOps, renamesOf } from "./odd-names.ts";
@@ -169,7 +176,7 @@ const renamedRules = (rules: Rules, renames: Renames): Rules => ({
   ...rules,
   organizations: mapKeys(rules.organizations, (key) => renamed(renames, "organization", key)),
   users: mapKeys(rules.users, (key) => {
-    const [organization = "", user = ""] = key.split("/");
+    const [organization, user] = userKeyParts(key);
     return `${renamed(renames, "organization", organization)}/${renamed(renames, "user", user)}`;
   }),
 });
@@ -179,13 +186,10 @@ const mapKeys = <V>(values: Readonly<Record<string, V>>, keyOf: (key: string) =>
 
 /** Returns the names in given rules, and at most six more users to use up an organization's window. */
 function callersOf(rules: Rules): Callers {
-  const keys = Object.keys(rules.users).map((key) => [
-    key.slice(0, key.indexOf("/")),
-    key.slice(key.indexOf("/") + 1),
-  ]);
+  const keys = Object.keys(rules.users).map(userKeyParts);
   const organizations = [
     ...Object.keys(rules.organizations),
-    ...keys.map(([slug]) => slug ?? ""),
+    ...keys.map(([slug]) => slug),
     ...Object.keys(drawnCallers),
   ];
   const slug = organizations[0] ?? "acme";
@@ -193,10 +197,7 @@ function callersOf(rules: Rules): Callers {
     (scope) => organizationLimit(rules, slug, scope).limit / userLimit(rules, slug, "", scope).limit,
   );
   const crowd = Math.min(6, Math.max(2, Math.floor(Math.max(...needed)) + 1));
-  const users = [
-    ...keys.map(([, name]) => name ?? ""),
-    ...Array.from({ length: crowd }, (_, n) => `user-${n}`),
-  ];
+  const users = [...keys.map(([, name]) => name), ...Array.from({ length: crowd }, (_, n) => `user-${n}`)];
   const known = [...new Set(users)].slice(0, crowd + 2);
   return Object.fromEntries([...new Set(organizations)].slice(0, 3).map((name) => [name, known]));
 }

@@ -10,6 +10,7 @@ import {
   type Semantics,
   scopes,
   semanticsOf,
+  userKeyParts,
 } from "../rules/rules.ts";
 import { eachSwitch, type SwitchName, switchValues } from "../rules/switches.ts";
 import { quotaNames } from "./names.ts";
@@ -78,11 +79,8 @@ function overridesOf(rules: Rules): Override[] {
       quotas: quotasOf("organization", changed),
     })),
     ...Object.entries(rules.users).map(([name, changed]) => {
-      const slash = name.indexOf("/");
-      return {
-        match: { organization: name.slice(0, slash), user: name.slice(slash + 1) },
-        quotas: quotasOf("user", changed),
-      };
+      const [organization, user] = userKeyParts(name);
+      return { match: { organization, user }, quotas: quotasOf("user", changed) };
     }),
   ];
 }

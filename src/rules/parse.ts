@@ -3,7 +3,15 @@
 import * as v from "valibot";
 import { type Problem, quote, SpillwayError } from "./errors.ts";
 import { isPlainObject } from "./plain-object.ts";
-import { organizationLimit, type Rules, type RulesInput, type Scope, scopes, userLimit } from "./rules.ts";
+import {
+  organizationLimit,
+  type Rules,
+  type RulesInput,
+  type Scope,
+  scopes,
+  userKeyParts,
+  userLimit,
+} from "./rules.ts";
 import { type SwitchName, switchNames, switchValues } from "./switches.ts";
 
 const wholeFrom1 = (unit: string, most = Number.MAX_SAFE_INTEGER) => {
@@ -158,8 +166,8 @@ export function adviseRules(rules: Rules): string[] {
   compare("", "", "user");
   for (const slug of Object.keys(rules.organizations)) compare(slug, "", `user (in ${slug})`);
   for (const key of Object.keys(rules.users)) {
-    const slash = key.indexOf("/");
-    compare(key.slice(0, slash), key.slice(slash + 1), `users["${key}"]`);
+    const [slug, user] = userKeyParts(key);
+    compare(slug, user, `users["${key}"]`);
   }
   return advice;
 }

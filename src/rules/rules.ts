@@ -67,6 +67,12 @@ export function userLimit(rules: Rules, organization: string, user: string, scop
   return override === undefined ? rules.user[scope] : { ...rules.user[scope], ...override };
 }
 
+/** Returns organization and user of a key of `users`, `acme/ann`: the first slash parts them. */
+export function userKeyParts(key: string): readonly [organization: string, user: string] {
+  const slash = key.indexOf("/");
+  return [key.slice(0, slash), key.slice(slash + 1)];
+}
+
 /** Semantics by scope of rules that were read before: every call needs them. */
 const known = new WeakMap<Rules["semantics"], Readonly<Record<Scope, Semantics>>>();
 
