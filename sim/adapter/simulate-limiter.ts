@@ -2,7 +2,7 @@
 // asked one after the other, in the order of their arrival, so that a run is repeatable.
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { madeLimiter } from "../../src/engine/asking.ts";
-import { LimiterFailure, type PlaceOf, placeOfThrow } from "../../src/engine/limiter-failure.ts";
+import { gotAt, LimiterFailure, type PlaceOf, placeOfThrow } from "../../src/engine/limiter-failure.ts";
 import { quote, SpillwayError } from "../../src/rules/errors.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
@@ -121,8 +121,7 @@ async function made(
 function coded(error: unknown, { name }: LimiterFactory, asked: () => string, { placeOf }: Means): unknown {
   if (!(error instanceof LimiterFailure)) return error;
   const { call, allowed, cause } = error;
-  const at = placeOfThrow(error, placeOf);
-  const got = at === null ? error.got : `${error.got} at ${at}`;
+  const got = gotAt(error.got, placeOfThrow(error, placeOf));
   return new SpillwayError("ADAPTER_FAILED", `the limiter ${quote(name)} failed`, {
     problem: { path: `${asked()}: ${call}`, got, allowed },
     hint: "the run is the same again: the same command meets the same call",

@@ -1,5 +1,6 @@
 // `spillway check`: looks for a counterexample to each law.
 import { randomInt } from "node:crypto";
+import { gotAt } from "../engine/limiter-failure.ts";
 import type { ChosenFault } from "../faults/choice.ts";
 import type { CheckOptions } from "../laws/check-options.ts";
 import { hasJudged, isFine } from "../laws/report.ts";
@@ -234,8 +235,7 @@ export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   const failed = laws.flatMap(({ failure, repeat }) => (failure === undefined ? [] : [{ failure, repeat }]));
   if (failed.length === 0) return;
   const problems = failed.map(({ failure: { call, got, allowed, at } }) => ({
-    ...{ path: call, allowed },
-    got: at === undefined ? got : `${got} at ${at}`,
+    ...{ path: call, got: gotAt(got, at), allowed },
   }));
   const distinct = new Map(problems.map((problem) => [`${problem.got} ${problem.allowed}`, problem]));
   const hung = failed.find(({ failure }) => failure.hung);

@@ -54,6 +54,10 @@ export function placeOfThrow(
   return hung || !(cause instanceof Error) || cause.stack === undefined ? null : placeOf(cause.stack);
 }
 
+/** Returns what a limiter gave, with the place at which it threw, if that is known. */
+export const gotAt = (got: string, place: string | null | undefined): string =>
+  place === null || place === undefined ? got : `${got} at ${place}`;
+
 /** Returns an error that is a limiter's failure. @throws any other error, as it is */
 export function failureIn(error: unknown): LimiterFailure {
   if (error instanceof LimiterFailure) return error;

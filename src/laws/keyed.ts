@@ -18,7 +18,7 @@ import {
 } from "../rules/algorithms.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
-import type { SwitchValue } from "../rules/switches.ts";
+import { type SwitchValue, switchValues } from "../rules/switches.ts";
 import { keyOf } from "./script.ts";
 
 /** A value, or a promise of the value. */
@@ -191,9 +191,9 @@ const choices = {
   anchor: ["first-request", "epoch", "start"],
   opensTo: ["millisecond", "second"],
   end: ["exclusive", "inclusive"],
-  refused: ["uncounted", "counted"],
-  reset: ["ceil", "floor", "round"],
-  remaining: ["clamped", "signed"],
+  refused: switchValues.refused,
+  reset: switchValues.reset,
+  remaining: switchValues.remaining,
 } as const satisfies { readonly [Fact in keyof KeyedKind]?: readonly KeyedKind[Fact][] };
 
 /** Names of all facts, and of the further options of limiters by key. */

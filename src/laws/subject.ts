@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
-import { failureIn, type PlaceOf, placeOfThrow } from "../engine/limiter-failure.ts";
+import { failureIn, gotAt, type PlaceOf, placeOfThrow } from "../engine/limiter-failure.ts";
 import { claimsOf, requirePromise } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
@@ -149,9 +149,8 @@ export async function tried<L extends { close?(): unknown }>(
   } catch (error) {
     const failure = failureIn(error);
     const { call, got, allowed, cause } = failure;
-    const at = placeOfThrow(failure, placeOf);
     throw new SpillwayError("ADAPTER_INVALID", `the limiter ${quote(name)} cannot be checked`, {
-      problem: { path: call, got: at === null ? got : `${got} at ${at}`, allowed },
+      problem: { path: call, got: gotAt(got, placeOfThrow(failure, placeOf)), allowed },
       hint: "no law was checked",
       cause,
     });
