@@ -110,8 +110,8 @@ export class KeptRows {
     const { calls, retries, untold, untoldUsers } = keepRefused
       ? { calls: this.calls, retries: 0, untold: 0, untoldUsers: new Set<number>() }
       : wishesOf(this.calls, this.callers, "none");
-    const clocked = clockedCalls(calls, this.callers, untoldUsers);
-    const chains = independent ? unchained(calls) : chained(calls, clocked);
+    const clocked = independent ? null : clockedCalls(calls, this.callers, untoldUsers);
+    const chains = clocked === null ? unchained(calls) : chained(calls, clocked);
     const run = new ReactingRun(
       this.#policy,
       this.callers,
@@ -124,7 +124,7 @@ export class KeptRows {
       await onProgress?.({ rows: run.settled, of: calls.count });
       if (signal?.aborted === true) break;
     }
-    const byClock = independent ? 0 : clocked.reduce((sum, mark) => sum + mark, 0);
+    const byClock = clocked?.reduce((sum, mark) => sum + mark, 0) ?? 0;
     return { onRefused: words, seed, independent, retries, leftOut: untold, byClock, ...run.tally.finish() };
   }
 }

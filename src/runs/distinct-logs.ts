@@ -20,6 +20,7 @@ export async function sourcesOf(
   const sources: LogSource[] = [];
   const notes: string[] = [];
   const byPlace = new Map<string, string>();
+  const digests = new Map<LogSource, string>();
   for (const path of paths) {
     const place = path === "-" ? path : await realpath(path).catch(() => path);
     const same = byPlace.get(place);
@@ -31,18 +32,23 @@ export async function sourcesOf(
     }
     byPlace.set(place, path);
     const source = await sourceOf(path, signal);
-    const copied = await copiedBy(source, sources);
+    const copied = await copiedBy(source, sources, digests);
     if (copied === null) sources.push(source);
     else notes.push(`${path} is a copy of ${copied.name}, which is read once.`);
   }
   return { sources, notes };
 }
 
-/** Returns the file that has the same bytes; `null` if none has. Only files of one size are read for that. */
-async function copiedBy(source: LogSource, others: readonly LogSource[]): Promise<LogSource | null> {
+/** Returns the file that has the same bytes; `null` if none has. Only files of one size are read for that, each once. */
+async function copiedBy(
+  source: LogSource,
+  others: readonly LogSource[],
+  digests: Map<LogSource, string>,
+): Promise<LogSource | null> {
   const alike = others.filter(({ bytes }) => bytes > 0 && bytes === source.bytes);
-  for (const other of alike) if ((await digestOf(other)) === (await digestOf(source))) return other;
-  return null;
+  for (const one of alike.length === 0 ? [] : [source, ...alike])
+    if (!digests.has(one)) digests.set(one, await digestOf(one));
+  return alike.find((other) => digests.get(other) === digests.get(source)) ?? null;
 }
 
 async function digestOf({ open }: LogSource): Promise<string> {
