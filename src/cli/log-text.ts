@@ -61,7 +61,7 @@ export interface UnderstoodLogs {
   /** Changes made to the rows, in words: `only /v2/*`. */
   readonly changes: readonly string[];
   readonly rows: readonly UnderstoodRow[];
-  /** What is known about the files, as sentences. */
+  /** Sentences that people should know about the files. */
   readonly notes: readonly string[];
   /** The first rows that could not be read. */
   readonly unread: LogRows["examples"];

@@ -12,7 +12,7 @@ export class LogTally {
   /** Of `unread`: last lines without their end, cut by whoever copied the log. */
   cut = 0;
   readonly examples: UnreadRow[] = [];
-  /** What people should know about the logs, as sentences. */
+  /** Sentences that people should know about the logs. */
   readonly notes: string[] = [];
 
   /** @param text returns the line without tokens; called only if the line is kept */

@@ -75,7 +75,7 @@ export interface LogRows {
   readonly unplaced: number;
   /** Number of rows that name no user: all of them are one user's, `everyone`. */
   readonly anonymous: number;
-  /** What people should know about the logs, as sentences. */
+  /** Sentences that people should know about the logs. */
   readonly notes: readonly string[];
 }
 

@@ -97,7 +97,7 @@ export class VirtualClock {
         // A short interval may fall due a million times in one step.
         if (turns <= turnsMost) await setImmediate();
       }
-      // What the last timers began sets its own timers on this clock, too.
+      // Work that the last timers began sets its own timers on this clock, too.
       if (turns > turnsMost) await setImmediate();
       this.nowMs = nowMs;
     });

@@ -19,7 +19,7 @@ export const log = v.object({
   unplaced: v.optional(whole, 0),
   /** Number of rows that name no user, and so are one user's, `everyone`. Earlier versions lack this. */
   anonymous: v.optional(whole, 0),
-  /** What people should know about the log, as sentences. Earlier versions lack this. */
+  /** Sentences that people should know about the log. Earlier versions lack this. */
   notes: v.optional(v.array(text), []),
   status: whole,
   other: whole,

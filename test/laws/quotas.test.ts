@@ -19,6 +19,22 @@ import { seed } from "../support/seed.ts";
 
 const policyNamed = (name: string) => parsePolicy(presets[name]?.policy);
 
+/** A policy of one quota of the same name, which each call uses. */
+const policyOf = (
+  name: string,
+  quota: { readonly algorithm: object; readonly key?: readonly string[]; readonly charge?: object },
+  use: number | "declared" = 1,
+) => {
+  const { key = ["client"] } = quota;
+  return parsePolicy({
+    ...{ version: 2, name, quotas: { [name]: { ...quota, key } } },
+    operations: { call: { uses: { [name]: use } } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: key },
+    wire: "openai",
+  });
+};
+
 describe("the engine keeps every law that a policy implies", () => {
   test.each(["github", "anthropic", "fastify", "stripe"])("%s", async (name) => {
     const { laws, ok } = await checkQuotaLaws(quotaEngine, policyNamed(name), { runs: 5, seed });
@@ -31,19 +47,8 @@ describe("the engine keeps every law that a policy implies", () => {
 });
 
 test("a bucket that was passed while it was not enforced may show more than its capacity until it is full again", async () => {
-  const policy = parsePolicy({
-    version: 2,
-    name: "points",
-    quotas: {
-      points: {
-        algorithm: { kind: "token-bucket", capacity: 1, refill: { amount: 1, everyMs: 1_000 } },
-        key: ["client"],
-      },
-    },
-    operations: { call: { uses: { points: 1 } } },
-    routes: [{ path: "/**", operation: "call" }],
-    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
-    wire: "openai",
+  const policy = policyOf("points", {
+    algorithm: { kind: "token-bucket", capacity: 1, refill: { amount: 1, everyMs: 1_000 } },
   });
   const caller = { client: "ann" };
   const call = (id: number) =>
@@ -63,21 +68,8 @@ test("a bucket that was passed while it was not enforced may show more than its 
 });
 
 test("what a call gives back at a time that stepped back is no fall of its window", async () => {
-  const policy = parsePolicy({
-    version: 2,
-    name: "points",
-    quotas: {
-      points: {
-        algorithm: { kind: "fixed-window", limit: 6, windowSeconds: 10, anchor: "first-request" },
-        key: ["client"],
-        charge: { when: "reserve-settle" },
-      },
-    },
-    operations: { call: { uses: { points: "declared" } } },
-    routes: [{ path: "/**", operation: "call" }],
-    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
-    wire: "openai",
-  });
+  const algorithm = { kind: "fixed-window", limit: 6, windowSeconds: 10, anchor: "first-request" };
+  const policy = policyOf("points", { algorithm, charge: { when: "reserve-settle" } }, "declared");
   const call = { do: "call", caller: { client: "ann" }, operation: "call" } as const;
   const ops = [
     { ...call, id: 0, atMs: 1_000, cost: 6 },
@@ -95,19 +87,8 @@ test.each([
   ["right", 0],
   ["24 hours long on the days on which clocks change", 86_400_000],
 ])("days that are %s", async (_, lengthMs) => {
-  const policy = parsePolicy({
-    version: 2,
-    name: "daily",
-    quotas: {
-      daily: {
-        algorithm: { kind: "fixed-window", limit: 2, anchor: { calendar: "day", zone: "Europe/Paris" } },
-        key: ["client"],
-      },
-    },
-    operations: { call: { uses: { daily: 1 } } },
-    routes: [{ path: "/**", operation: "call" }],
-    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["client"] },
-    wire: "openai",
+  const policy = policyOf("daily", {
+    algorithm: { kind: "fixed-window", limit: 2, anchor: { calendar: "day", zone: "Europe/Paris" } },
   });
   const counts = new Map<string, { used: number; until: number }>();
   const factory: QuotaLimiterFactory = {
@@ -265,19 +246,9 @@ describe("spillway check --policy", () => {
 });
 
 describe("callers are told apart", () => {
-  const policy = parsePolicy({
-    version: 2,
-    name: "pairs",
-    quotas: {
-      minute: {
-        algorithm: { kind: "fixed-window", limit: 2, windowSeconds: 60, anchor: "epoch" },
-        key: ["team", "model"],
-      },
-    },
-    operations: { call: { uses: { minute: 1 } } },
-    routes: [{ path: "/**", operation: "call" }],
-    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["team", "model"] },
-    wire: "openai",
+  const policy = policyOf("minute", {
+    algorithm: { kind: "fixed-window", limit: 2, windowSeconds: 60, anchor: "epoch" },
+    key: ["team", "model"],
   });
   const mixesUp = (mixed: (team: string, model: string) => string): QuotaLimiterFactory => ({
     ...quotaEngine,
