@@ -9,6 +9,7 @@ import { bundleScenario } from "../../src/load/bundle.ts";
 import { variables } from "../../src/load/variables.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
+import type { Rules } from "../../src/rules/rules.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
 import { testFolder } from "./folder.ts";
 import {
@@ -82,8 +83,10 @@ describe.concurrent("plain k6 runs it", { tags: ["k6"] }, () => {
     const eager = `duration: "1s", populations: { four: { clients: 4, behaviour: worker({ calls: [{ call: user }], think: "5ms" }) } }, expect: { refusedShare: "<1%" }`;
     const file = await bundled("eager", eager);
     const rules = join(folder.path, "rules.json");
-    await writeFile(rules, JSON.stringify(shortRules));
-    const service = await countingService(shortRules, tokensOf(4));
+    // So few that users reach it on a slow machine, too.
+    const few: Rules = { ...shortRules, user: { ...shortRules.user, rest: { limit: 3, windowSeconds: 1 } } };
+    await writeFile(rules, JSON.stringify(few));
+    const service = await countingService(few, tokensOf(4));
     const crossed = await k6Run(file, { TARGET: service.url, RULES: rules });
     await service.close();
     expect(crossed.output).toMatch(/✗ 'rate<0\.01'/);
