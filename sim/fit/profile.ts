@@ -274,7 +274,9 @@ function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: nu
  * drift away from any clock.
  */
 function clockOf(starts: Float64Array, lag: number, slackMs: number): (CallPace & { kind: "ticks" }) | null {
-  const gaps = starts.subarray(lag).map((startMs, index) => startMs - (starts[index] as number));
+  const gaps = starts.slice(lag);
+  for (let place = 0; place < gaps.length; place++)
+    gaps[place] = (gaps[place] as number) - (starts[place] as number);
   if (gaps.length < 3) return null;
   const rough = new SortedSample(gaps).median;
   if (rough <= 2 * slackMs) return null;
@@ -292,17 +294,25 @@ function clockOf(starts: Float64Array, lag: number, slackMs: number): (CallPace 
   // A caller that misses more than two ticks of three is away in between.
   if (single < 0.6 * gaps.length || ticks > 3 * gaps.length) return null;
   const everyMs = wholeMs / ticks;
+  const farMs = Math.max(2 * slackMs, 0.05 * everyMs);
   const phases = new Float64Array(starts.length);
+  let torn = 0;
   for (let place = 0; place < gaps.length; place++) {
     const gapMs = gaps[place] as number;
-    phases[place + lag] = (phases[place] as number) + gapMs - periodsIn(gapMs) * everyMs;
+    const phase = phases[place] as number;
+    const next = phase + gapMs - periodsIn(gapMs) * everyMs;
+    phases[place + lag] = next;
+    if (Math.abs(next - phase) <= 2 * farMs + 1) continue;
+    // Such a gap begins or ends at a start far off its tick. One start in ten may be; each spoils two gaps.
+    torn += 1;
+    if (torn > 0.2 * starts.length) return null;
   }
   const middles = Array.from({ length: lag }, (_, first) => everyNth(phases, lag, first).median);
   for (let place = 0; place < phases.length; place++)
     phases[place] = Math.abs((phases[place] as number) - (middles[place % lag] as number));
   const off = new SortedSample(phases);
   const offMs = off.quantile(0.9);
-  return offMs <= Math.max(2 * slackMs, 0.05 * everyMs) ? { kind: "ticks", everyMs, offMs } : null;
+  return offMs <= farMs ? { kind: "ticks", everyMs, offMs } : null;
 }
 
 /** Returns the values at every so many places, from a place on. */
