@@ -27,6 +27,9 @@ export type CallerSource =
   | { readonly kind: "user" }
   | { readonly kind: "organization" };
 
+/** Place of an attribute in a request. */
+type SentSource = Exclude<AttributeSource, { readonly text: string }>;
+
 /** A field without a role. */
 interface FurtherField {
   /** Index among the sample's columns; -1 if the first rows lack it. */
@@ -34,7 +37,7 @@ interface FurtherField {
   readonly path: readonly string[];
   readonly role: number;
   /** Place in the request, for a HAR. */
-  readonly source?: AttributeSource | undefined;
+  readonly source?: SentSource | undefined;
 }
 
 export interface CallerMapping {
@@ -176,7 +179,7 @@ class Found {
     return this.#further(index, this.#sample.columns[index]?.path ?? []);
   }
 
-  #further(index: number, path: readonly string[], source?: AttributeSource): CallerSource {
+  #further(index: number, path: readonly string[], source?: SentSource): CallerSource {
     const role = roles.length + this.further.length;
     this.further.push({ index, path, role, source });
     return { kind: "field", role };

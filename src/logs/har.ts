@@ -129,7 +129,7 @@ function addCallerTexts(texts: (string | undefined)[], entry: unknown, callers: 
   texts[USER] = headerOf(sent, callers.authHeader.toLowerCase()) ?? texts[USER];
   texts[COST] ??= headerOf(sent, costHeader);
   for (const { role, source } of callers.further) {
-    if (source === undefined || "text" in source) continue;
+    if (source === undefined) continue;
     texts[role] =
       "header" in source
         ? headerOf(sent, source.header.toLowerCase())

@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { Book, isSameWindow, type SeenCount, seenIn, windowMs } from "../../src/audit/book.ts";
 import { isRejected, judgeCharges } from "../../src/audit/charges.ts";
 import { Requests } from "../../src/audit/requests.ts";
-import type { Answer } from "../../src/audit/step.ts";
+import type { Answer, Subject } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import type { PolicyInput } from "../../src/policy/schema.ts";
 
 type Trial = Parameters<typeof judgeCharges>[0];
 type Reading = readonly [limit: number | null, remaining: number | null, used: number | null];
@@ -262,6 +263,28 @@ describe("the book", () => {
     book.note({ ...used, shot });
     expect([book.usedAt("q", acme), book.usedAt("q", { org: "other" })]).toEqual([50_010, null]);
   });
+});
+
+test.each([
+  ["all-or-nothing", {}, true],
+  ["each-alone", {}, false],
+  ["all-or-nothing", { refused: "counted" }, false],
+  ["all-or-nothing", { refusedByOther: "charged" }, false],
+])("a refused call, %s and %j, is free: %s", (relation, charge, isFree) => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "own",
+    quotas: {
+      q: { algorithm: { kind: "fixed-window", limit: 10, windowSeconds: 60 }, key: ["user"], charge },
+      other: { algorithm: { kind: "fixed-window", limit: 90, windowSeconds: 60 }, key: [] },
+    },
+    operations: { call: { uses: { q: 1, other: 1 }, relation, samples: [{ path: "/" }] } },
+    routes: [{ path: "/**", operation: "call" }],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  } as PolicyInput);
+  const requests = new Requests(policy, [{ index: 0, name: "ann", attributes: { user: "ann" } }]);
+  const [subject] = requests.subjects as [Subject];
+  expect(requests.isRefusedFree(subject, subject.callers[0])).toBe(isFree);
 });
 
 test.each<[headers: Record<string, string>, shows: boolean]>([

@@ -1,7 +1,9 @@
 // Costs of experiments, told before they are made: calls for each operation, windows that are emptied, windows that are
 // waited for; those that run alone, and those that disturb nobody.
 import { expect, test } from "vitest";
+import { costFrom } from "../../src/audit/experiments/costs.ts";
 import { experiments } from "../../src/audit/experiments.ts";
+import type { Lab } from "../../src/audit/lab.ts";
 
 const costs: readonly (readonly [cost: string, names: string])[] = [
   ["10 0 0 lone", "cost-as-told other-resource"],
@@ -53,6 +55,17 @@ test.each(costs)("%s", (cost, names) => {
       ...(isGentle === true ? ["gentle"] : []),
     ].join(" ");
   expect(experiments.filter((one) => of(one) === cost).map(({ name }) => name)).toEqual(names.split(" "));
+});
+
+test.each([
+  [1, 4],
+  [4, 4],
+  [5, 7],
+  [7, 7],
+  [20, 22],
+])("the least cost of a sample of 4, by 3 each, that reaches %d is %d", (units, cost) => {
+  const dearest = () => ({ cost: 4, dearer: { pointer: "/first", costEach: 3 } });
+  expect(costFrom({ dearest } as unknown as Lab, "ask", units)).toBe(cost);
 });
 
 test("those that disturb least come first", () => {

@@ -283,3 +283,23 @@ describe("a refusal's time to come back", () => {
     expect(experiment?.judge?.(played.lab, played.answers)).toEqual({ state: "kept" });
   });
 });
+
+test.each([
+  ["each is answered", 0, { state: "kept" }],
+  ["one has no answer", 9, { state: "not exercised", why: "calls were refused, or had no answer" }],
+])("calls at once, of which %s", (_, lost, expected) => {
+  const { policy } = new Played(serving()).lab;
+  const algorithm = { kind: "fixed-window", limit: 40, windowSeconds: 600, anchor: "epoch" } as const;
+  const wide = parsePolicy({ ...policy, quotas: { requests: { algorithm, key: ["user"] } } });
+  let calls = 0;
+  const server: Served = () => {
+    calls += 1;
+    const headers = { "x-limit": "40", "x-left": String(40 - calls), "x-reset": "600" };
+    return calls === lost ? { status: 0, body: "" } : { status: 200, headers };
+  };
+  const played = new Played(server, 1, "epoch", { policy: wide });
+  const [subject] = played.lab.subjects;
+  const experiment = experiments.find((each) => each.name === "calls-at-once");
+  if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
+  expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
+});

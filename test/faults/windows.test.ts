@@ -15,7 +15,7 @@ const policyOf = (anchor: string) =>
     quotas: {
       calls: { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 10, anchor }, key: ["user"] },
     },
-    operations: { call: { uses: { calls: 1 } } },
+    operations: { call: { uses: { calls: "declared" } } },
     routes: [
       { path: "/status", operation: "status" },
       { path: "/**", operation: "call" },
@@ -23,8 +23,8 @@ const policyOf = (anchor: string) =>
     auth: { attributes: ["user"] },
   } as PolicyInput);
 
-/** Seconds of a call by ann; `poll` and `bob` stand before those of a status call and of another caller. */
-type Step = number | readonly ["poll" | "bob", number];
+/** Seconds of a call by ann; `poll`, `bob` and `dear` stand before those of a status call, of another caller, and of 6 units. */
+type Step = number | readonly ["poll" | "bob" | "dear", number];
 
 /** Used calls and the second of the reset, as each call is told them; `!` where it is refused. */
 function told(
@@ -43,7 +43,7 @@ function told(
       return [];
     }
     const { readings, refusedBy } = store.decide(
-      { caller, operation: "call", cost: 1 },
+      { caller, operation: "call", cost: who === "dear" ? 6 : 1 },
       nowMs,
     ) as PolicyDecision;
     const [reading] = readings;
@@ -79,6 +79,12 @@ test.each<[string, string, readonly Step[], string[]]>([
     ["1 until 10", "2 until 20"],
   ],
   ["but none before", "immortal-by-polling=5", [0, ["poll", 4.999], 11], ["1 until 10", "1 until 20"]],
+  [
+    "nor in a window without a charge",
+    "immortal-by-polling=5",
+    [["dear", 1], ["poll", 9], 9.5, 11],
+    ["0 until 10!", "1 until 10", "1 until 20"],
+  ],
   ["nor at the end itself", "immortal-by-polling=5", [0, ["poll", 10], 11], ["1 until 10", "1 until 20"]],
   [
     "a sweep empties all keys at 4 s of each window",

@@ -7,10 +7,11 @@ import { quotaEngine } from "../../src/laws/engine-factory.ts";
 import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaOp, QuotaScript } from "../../src/laws/quotas/script.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import type { PolicyInput } from "../../src/policy/schema.ts";
 import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
-const policy = parsePolicy({
+const input: PolicyInput = {
   version: 2,
   name: "three",
   quotas: {
@@ -37,7 +38,8 @@ const policy = parsePolicy({
   ],
   auth: { header: "Authorization", form: "Bearer {token}", attributes: ["team", "user"] },
   wire: "buildkite",
-});
+};
+const policy = parsePolicy(input);
 
 const ann = { team: "red", user: "ann" };
 const bob = { team: "red", user: "bob" };
@@ -106,13 +108,16 @@ function changed(seconds: number, change: Change): QuotaLimiterFactory {
 }
 
 /** The laws that accuse, with what they expected and got. */
-async function accusations(factory: QuotaLimiterFactory): Promise<Partial<Record<LimiterLawName, string>>> {
+async function accusations(
+  factory: QuotaLimiterFactory,
+  asked: QuotaScript = script,
+): Promise<Partial<Record<LimiterLawName, string>>> {
   const found: Partial<Record<LimiterLawName, string>> = {};
   // A change at one time is none of a run that is shifted.
   for (const law of limiterLawNames.filter((each) => each !== "time-translates")) {
     const { violation } = await laws[law].judge({
-      script,
-      play: (played) => playQuotas(factory, policy, played),
+      script: asked,
+      play: (played) => playQuotas(factory, asked.policy, played),
     });
     if (violation !== null) found[law] = `${violation.expected}; ${violation.got}; ${violation.arithmetic}`;
   }
@@ -356,6 +361,43 @@ const cases: [string, number, Change, Partial<Record<LimiterLawName, string>>][]
 test.each(cases)("the laws on answers in which %s", async (_name, seconds, change, expected) => {
   const got = await accusations(changed(seconds, change));
   expect(got).toEqual(expected);
+});
+
+/** The policy, of which answers show the minute. */
+const shown: QuotaScript = {
+  ...script,
+  policy: parsePolicy({
+    ...input,
+    wire: {
+      revision: "2026",
+      readings: [
+        {
+          quotas: ["minute"],
+          headers: { "x-limit": "{limit}", "x-left": "{remaining}", "x-reset": "{reset}" },
+          reset: { form: "delta-s", means: "window-end" },
+        },
+      ],
+    },
+  }),
+};
+
+test.each([
+  [
+    "x-left",
+    "5",
+    {
+      conserved:
+        "remaining 4; remaining 5; nothing was charged in this window before, this operation adds 1: 1 (its answer shows it)",
+    },
+  ],
+  ["x-reset", "99", { "reset-agrees": "reset 59 s; reset 99 s; the window ends then (its answer shows it)" }],
+  ["x-limit", "6", { "limit-agrees": "limit 5; limit 6; the policy says so (its answer shows it)" }],
+] as const)("the laws on answers that show %s: %s", async (header, value, expected) => {
+  const factory = changed(1, ({ http, ...said }) => ({
+    ...said,
+    http: http && { ...http, headers: { ...http.headers, [header]: value } },
+  }));
+  expect(await accusations(factory, shown)).toEqual(expected);
 });
 
 test("an answer is kept as it was given, whatever its limiter makes of it later", async () => {

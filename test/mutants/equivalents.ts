@@ -483,6 +483,20 @@ const equivalents: readonly Equivalent[] = [
     becomes: "1",
     reason: "the room that it has at first; it grows",
   },
+  {
+    path: "src/trace/sequence.ts",
+    text: "if (call > to && from < to) {",
+    was: "<",
+    becomes: "<=",
+    reason: "a range without a number lies below all others, and grows when call 0 comes",
+  },
+  {
+    path: "src/runs/virtual-clock.ts",
+    text: "const ms = delayMs >= 1 && delayMs <= longestMs ? Math.trunc(delayMs) : 1;",
+    was: ">=",
+    becomes: ">",
+    reason: "a delay of 1 ms is one of 1 ms either way",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

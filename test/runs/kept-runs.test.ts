@@ -11,6 +11,7 @@ import type { NodePart } from "../../src/load/node/run.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import { parseExpectations } from "../../src/rules/figures.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { driverLine, loadInto } from "../../src/runs/load-into.ts";
 import { paceText } from "../../src/runs/pace.ts";
@@ -263,7 +264,12 @@ describe("a simulation", () => {
 
 const github = parsePolicy(presets["github"]?.policy);
 /** Loads by parts of the test's own: one call, then the end, or `end`. */
-async function loaded(options: Partial<Parameters<typeof loadInto>[1]> = {}, p99Ms = 3, end?: Error) {
+async function loaded(
+  options: Partial<Parameters<typeof loadInto>[1]> = {},
+  p99Ms = 3,
+  end?: Error,
+  checks: NodePart["checks"] = [],
+) {
   const at = place();
   const told: string[] = [];
   const part = (calls: number): NodePart => {
@@ -276,7 +282,7 @@ async function loaded(options: Partial<Parameters<typeof loadInto>[1]> = {}, p99
     return {
       ...text,
       account: account.finish(0),
-      checks: [],
+      checks,
       lateness,
       elapsedMs: 1000 * calls,
       tightest: null,
@@ -346,6 +352,15 @@ describe("a load", () => {
     ],
   ])("whose calls left %d ms late says so: %j", async (p99Ms, expected) => {
     expect((await (await loaded({}, p99Ms)).result).notes).toEqual(expected);
+  });
+
+  test("does not hold where an expectation or a check fails", async () => {
+    const { expectations: expect_ } = parseExpectations({ refused: ">0" });
+    const unexpected = await loaded({
+      scenario: { scenario: { ...some, expect: expect_ }, path: "/some.ts", digest: "" },
+    });
+    const unlike = await loaded({}, 3, undefined, [{ name: "answers are as the policy says", fails: 1 }]);
+    expect([(await unexpected.result).held, (await unlike.result).held]).toEqual([false, false]);
   });
 
   test("that fails leaves what was measured, and the command that judges it", async () => {
