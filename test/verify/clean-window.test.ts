@@ -274,6 +274,10 @@ describe("the screen before the judging of counts", () => {
     });
     for (const size of [1, 3000, 5, 700])
       expect(screened(marksOf(calls.slice(0, size), given), given)).toBe(size);
+    // The last of 700 calls is told that nothing remains, by a window that was open before the trace.
+    const full = { ...given, fromZero: false, limit: 700 };
+    expect(screened(marksOf(calls.slice(0, 699), full), full)).not.toBeNull();
+    expect(screened(marksOf(calls.slice(0, 700), full), full)).toBeNull();
   });
 
   test("does not let pass a lost update, a gap, a fall, or a count that passes the limit", () => {

@@ -255,6 +255,13 @@ describe("anchor", () => {
     });
   });
 
+  test("is first-request as soon as an idle window's end cannot have stood still", async () => {
+    const moved = (ms: number) => [idle(1000, 11_000), idle(1000 + ms, 11_000 + ms)];
+    // A reset of unknown rounding leaves 2 s open; clocks leave the rest.
+    expect(await told(moved(2_014), "anchor")).toMatchObject({ value: null });
+    expect(await told(moved(2_015), "anchor")).toMatchObject({ value: "first-request", lines: [2, 3] });
+  });
+
   test.each([
     ["an idle window whose end stands still", [idle(1000, 60_000), idle(20_000, 60_000)]],
     [

@@ -79,6 +79,11 @@ describe("one call takes the short way", () => {
     ["that shows less than nothing left", rest(at, { remaining: -1 }), false],
     ["that shows more than the user's limit left", rest(at, { userRemaining: 51 }), false],
     ["that shows another limit", rest(at, { limit: 201 }), false],
+    [
+      "that shows another limit, a window later",
+      rest({ at: 61_000, count: 1, ends: 120_000 }, { limit: 201 }),
+      false,
+    ],
     ["that shows another user's limit", rest(at, { userLimit: 49 }), false],
     ["that shows a whole window left", rest(at, { reset: 60 }), true],
     ["that shows more than a window left", rest(at, { reset: 61 }), false],
