@@ -120,6 +120,11 @@ describe("ramping-arrival-rate", () => {
     expect(all(schedule, 1e12)[place - 1]).toBe(expected);
   });
 
+  test("the first is not a millisecond late where the rate rises by less than doubles tell", () => {
+    const year = ramping(999_999, [[1_000_000, 30_000_000_000]], 999_999);
+    expect(all(year, 4)).toEqual([0, 1, 2, 3]);
+  });
+
   test("nothing comes after the last stage, nor at the run's end", () => {
     expect(all(ramping(2, [[2, 2_000]]))).toHaveLength(4);
     expect(all(ramping(2, [[2, 2_000]]), 2_000)).toHaveLength(3);
