@@ -87,7 +87,7 @@ function everyOf(profiles: readonly Profile[], slackMs: number): { everyMs: numb
     doubt = Math.max(doubt, (2 * pace.offMs + slackMs) / Math.max(1, runs.length - 1));
   }
   const middle = new SortedSample(periods).median;
-  return { everyMs: Math.max(1, roundestWithin(Math.max(1, middle - doubt), middle + doubt)), gaps };
+  return { everyMs: roundestWithin(Math.max(1, middle - doubt), middle + doubt), gaps };
 }
 
 const startsOf = (profiles: readonly Profile[]): number[] =>

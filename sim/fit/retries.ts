@@ -243,7 +243,7 @@ function growing(
     slackMs +
     (jitter === "none" ? 0 : (waits[index] as number) / Math.sqrt(3 * (groups[index] as SortedSample).count));
   const [w0 = 1, w1 = 1] = waits;
-  const first = Math.max(1, roundestWithin(Math.max(1, w0 - doubt(0)), w0 + doubt(0)));
+  const first = roundestWithin(Math.max(1, w0 - doubt(0)), w0 + doubt(0));
   const measured = Math.max(1, Math.round((w1 / Math.max(1, w0)) * 10) / 10);
   const factors = [...new Set([2, 1.5, 3, measured])].filter((factor) => factor > 1 && factor <= 100);
   const mosts = [...new Set([capOf(jitter, longest, slackMs), Math.ceil(longest)])];
@@ -264,7 +264,7 @@ function capOf(jitter: Jitter, longest: number, slackMs: number): number {
 
 function decorrelated(samples: readonly RetrySample[], longest: number, slackMs: number): Candidate {
   const least = new SortedSample(samples.map(({ waitMs }) => waitMs)).least;
-  const first = Math.max(1, roundestWithin(Math.max(1, least * 0.9 - slackMs), Math.max(1, least)));
+  const first = roundestWithin(Math.max(1, least * 0.9 - slackMs), Math.max(1, least));
   const most = Math.max(first, capOf("decorrelated", longest, slackMs));
   return { retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" }, parameters: 2 };
 }
