@@ -14,7 +14,7 @@ import {
   GIVE_UP,
   type RefusalPolicy,
 } from "../../src/scenario/client.ts";
-import { seedRandom } from "../../src/scenario/random.ts";
+import { drawsOf } from "../../src/scenario/random.ts";
 import type { QuotaReaction } from "../../src/summary/quota-replay-result.ts";
 import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
 import { EventQueue, NOTHING } from "../event-queue.ts";
@@ -334,8 +334,7 @@ class ReactingRun {
   #retryAt(user: number): number {
     let record = this.#records[user];
     if (record === undefined) {
-      record = { random0: 0, random1: 0, random2: 0, random3: 0 };
-      seedRandom(record, this.#seed, 0, user);
+      record = { ...drawsOf(this.#seed, 0, user) };
       this.#records[user] = record;
     }
     const atMs = this.#policy.retryAt(record, this.#event);

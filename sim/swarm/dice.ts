@@ -1,14 +1,14 @@
 // Draws by name: all decisions of the swarm on a world, from one seed.
-import { between, next32, type RandomState, seedRandom } from "../../src/scenario/random.ts";
+import { between, type Draws, drawsOf, next32 } from "../../src/scenario/random.ts";
 
 /** Stream of the worlds' draws, apart from those of clients and faults: no scenario has so many populations. */
 const stream = 2_000_003;
 
 export class Dice {
-  readonly #state: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+  readonly #state: Draws;
 
   constructor(seed: number, index: number) {
-    seedRandom(this.#state, seed, stream, index);
+    this.#state = drawsOf(seed, stream, index);
   }
 
   /** Draws a whole number in `[least, most]`. */

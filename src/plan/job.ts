@@ -1,6 +1,6 @@
 // One run of a plan: its changes to the scenario, its trigger, its seed, and its counts. Jobs are plain data, so that
 // they can be done in other threads and kept in files.
-import { next32, type RandomState, seedRandom } from "../scenario/random.ts";
+import { drawsOf, next32 } from "../scenario/random.ts";
 import type { Change } from "./paths.ts";
 import type { Trigger } from "./trigger.ts";
 
@@ -44,8 +44,7 @@ export function jobKey({ variant: { changes, trigger, windowMs }, replication }:
  */
 export function replicationSeed(seed: number, replication: number): number {
   if (replication === 0) return seed;
-  const state: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
   // Clients' streams are their populations' places; this one is no population's.
-  seedRandom(state, seed, 0x7fff_ffff, replication);
+  const state = drawsOf(seed, 0x7fff_ffff, replication);
   return (next32(state) >>> 11) * 4_294_967_296 + next32(state);
 }

@@ -10,7 +10,7 @@ import {
 } from "./arrival-rates.ts";
 import { type CronMinutes, cronTimes } from "./cron.ts";
 import { fleetStays, type Stay } from "./fleet.ts";
-import { between, type RandomState, seedRandom } from "./random.ts";
+import { between, drawsOf, type RandomState } from "./random.ts";
 
 /** Arrivals, checked; durations in ms. */
 export type ArrivalSchedule =
@@ -140,11 +140,7 @@ function timesOf(schedule: ArrivalSchedule, run: ArrivalRun): Iterable<number> {
   }
 }
 
-function randomOf({ seed, stream }: ArrivalRun): RandomState {
-  const state = { random0: 0, random1: 0, random2: 0, random3: 0 };
-  seedRandom(state, seed, stream, 0);
-  return state;
-}
+const randomOf = ({ seed, stream }: ArrivalRun): RandomState => drawsOf(seed, stream, 0);
 
 /** Yields `clients` arrivals for each tick, each at its own delay. A late one may come after the next tick's first. */
 function* crowdTimes(

@@ -75,3 +75,10 @@ export function seedRandom(state: RandomState, seed: number, stream: number, ind
   state.random2 = random2;
   state.random3 = random3;
 }
+
+/** Returns a new state, seeded as by `seedRandom`. */
+export function drawsOf(seed: number, stream: number, index: number): Draws {
+  const draws = new Draws();
+  seedRandom(draws, seed, stream, index);
+  return draws;
+}

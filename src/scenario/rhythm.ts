@@ -3,7 +3,7 @@
 import { exp, ln } from "./elementary.ts";
 import type { Mistakes } from "./mistakes.ts";
 import { normalQuantile } from "./normal.ts";
-import { next32, type RandomState, seedRandom } from "./random.ts";
+import { Draws, next32, seedRandom } from "./random.ts";
 
 export interface RhythmInput {
   /** 24 factors, from midnight on. Default: 1 each. */
@@ -118,7 +118,7 @@ export function factorAt(rhythm: Rhythm, seed: number, local: number): number {
   return rhythm.sigma === 0 && rhythm.days.length === 0 ? factor : factor * dayFactor(rhythm, seed, day);
 }
 
-const dayDraws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+const dayDraws = new Draws();
 
 /** Returns a day's own factor, from draws of that day. */
 function dayFactor({ days, sigma }: Rhythm, seed: number, day: number): number {

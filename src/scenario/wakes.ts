@@ -3,7 +3,7 @@
 import { type CronMinutes, cronTimes, parseCron } from "./cron.ts";
 import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
-import { next32, type RandomState, seedRandom } from "./random.ts";
+import { Draws, next32, seedRandom } from "./random.ts";
 import { factorAt, parseRhythm, type Rhythm, type RhythmInput } from "./rhythm.ts";
 import { drawSpread, parseSpread, type Spread, type SpreadInput } from "./spread.ts";
 
@@ -122,7 +122,7 @@ function withinOf(path: string, value: unknown, mistakes: Mistakes): Spread {
     : { least: 0, most: mistakes.duration(path, value as Duration, 0) };
 }
 
-const draws: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
+const draws = new Draws();
 
 /**
  * Returns the first event at or after an instant, whole ms since the epoch; `endMs` if none comes before it.
