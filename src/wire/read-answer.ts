@@ -81,7 +81,7 @@ const mayBeElsewhere = (status: number, showsReadings: boolean): boolean =>
 
 /**
  * Returns the quota of a refusal that names none: the only one with nothing left, the call's only one, or the only one
- * that lacks room for the call while all others show room.
+ * that lacks room for the call while all others show room. One that refuses nobody is meant where all others show room.
  */
 function refuserAmong(
   readings: readonly AnswerReading[],
@@ -93,18 +93,25 @@ function refuserAmong(
     const shown = remaining ?? (limit === null || used === null ? null : limit - used);
     if (quota !== null && shown !== null) left.set(quota, Math.min(shown, left.get(quota) ?? shown));
   }
+  const needed = needs?.() ?? Object.fromEntries(quotas.map((quota) => [quota, null]));
+  const isIdle = (quota: string): boolean => quotas.includes(quota) && needed[quota] === undefined;
   const empty = [...left].flatMap(([quota, shown]) => (shown <= 0 ? [quota] : []));
-  if (empty.length === 1) return empty[0] ?? null;
+  const full = empty.filter((quota) => !isIdle(quota));
+  const hasRoom = ([quota, least]: [string, number | null]): boolean | null => {
+    const shown = left.get(quota);
+    return shown === undefined || (least === null && shown > 0) ? null : shown >= (least ?? 1);
+  };
+  const all = Object.entries(needed);
+  const lacking = all.filter((each) => hasRoom(each) === false);
+  if (full.length === 1 && lacking.every(([quota]) => quota === full[0])) return full[0] ?? null;
   if (quotas.length === 1) return quotas[0] ?? null;
   // A rounded count does not tell which of two quotas lacks room.
-  if (empty.length > 1 || needs === undefined || rows.some(({ grain }) => grain !== undefined)) return null;
-  const all = Object.entries(needs());
-  const hasRoom = ([quota, needed]: [string, number | null]): boolean | null => {
-    const shown = left.get(quota);
-    return shown === undefined || needed === null ? null : shown >= needed;
-  };
-  const [lacking, ...others] = all.filter((each) => hasRoom(each) !== true);
-  return lacking !== undefined && others.length === 0 && hasRoom(lacking) === false ? lacking[0] : null;
+  if (full.length > 0 || rows.some(({ grain }) => grain !== undefined)) return null;
+  const possible = all.filter((each) => hasRoom(each) !== true);
+  if (possible.length === 0) return empty.length === 1 ? (empty[0] ?? null) : null;
+  return possible.length === 1 && (lacking.length === 1 || all.length === 1)
+    ? (possible[0]?.[0] ?? null)
+    : null;
 }
 
 function outcomeOf(

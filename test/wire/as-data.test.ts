@@ -90,14 +90,21 @@ test.each<[calls: string | undefined, all: string | undefined, needs: object | u
     ["4", "4", { calls: 4, all: 5 }, "all"],
     ["5", "8", { calls: 5, all: 1 }, null],
     ["3", "8", undefined, null],
-    ["3", "0", { calls: 5, all: 1 }, "all"],
+    ["5", "0", { calls: 5, all: 1 }, "all"],
     // Both lack room, or nobody knows it of one of them.
     ["3", "4", { calls: 5, all: 5 }, null],
     ["0", "0", { calls: 5, all: 1 }, null],
+    ["3", "0", { calls: 5, all: 1 }, null],
     ["3", undefined, { calls: 5, all: 1 }, null],
     [undefined, "8", { calls: 5, all: 1 }, null],
     ["3", "8", { calls: 5, all: null }, null],
     ["3", "8", { calls: null, all: 1 }, null],
+    // `all` refuses nobody, so that it is meant only where `calls` shows room.
+    ["3", "0", { calls: 5 }, "calls"],
+    ["0", "0", { calls: 5 }, "calls"],
+    [undefined, "0", { calls: 5 }, "calls"],
+    ["5", "0", { calls: 5 }, "all"],
+    ["5", "8", { calls: 5 }, null],
   ],
 )("a refusal that names none, of %s calls and %s of all, for %j: %s", (calls, all, needs, by) => {
   const headers = { ...(calls && { "X-Remaining": calls }), ...(all && { "X-All": all }) };
