@@ -158,16 +158,15 @@ function laneMs(lab: Lab, { inTurn, beside }: Lane): number {
   const calls = new Map<Subject, number>();
   for (const task of [...inTurn, ...beside])
     calls.set(task.subject, (calls.get(task.subject) ?? 0) + callsOf(lab, task));
-  return Math.max(ms, ...[...calls].map(([subject, sum]) => roomMs(lab, subject, sum)));
+  return Math.max(ms, ...[...calls].flatMap(([subject, sum]) => roomsMs(lab, subject, sum)));
 }
 
-/** Returns the time in which the windows of a subject's callers have room for `calls` plain calls. */
-function roomMs(lab: Lab, subject: Subject, calls: number): number {
+/** Returns the time in which each window of a subject's callers has room for `calls` plain calls. */
+function roomsMs(lab: Lab, subject: Subject, calls: number): number[] {
   const [caller] = subject.callers;
-  const each = lab.windows(subject, caller).map((name) => {
+  return lab.windows(subject, caller).map((name) => {
     const keys = new Set(subject.callers.map(({ attributes }) => lab.book.keyOf(name, attributes)));
     const room = Math.max(1, keys.size * lab.roomIn(subject, caller, name));
     return Math.floor(calls / room) * lab.windowMs(name, caller);
   });
-  return Math.max(0, ...each);
 }

@@ -285,6 +285,43 @@ test.each([
   const requests = new Requests(policy, [{ index: 0, name: "ann", attributes: { user: "ann" } }]);
   const [subject] = requests.subjects as [Subject];
   expect(requests.isRefusedFree(subject, subject.callers[0])).toBe(isFree);
+  const left = (each: readonly number[]) => {
+    const readings = subject.quotas.map((quota, at) => ({
+      quota,
+      limit: 9,
+      remaining: each[at],
+      ...{ used: null, reset: null },
+    }));
+    return { ...answer(), call: { readings } } as unknown as Answer;
+  };
+  const shows = (...each: readonly number[]) => requests.showsRoom(subject, left(each));
+  expect([shows(1, 1), shows(1, 0), shows(0, 1)]).toEqual([true, false, false]);
+});
+
+test.each([
+  ['{"query":"{ a }"}', "query"],
+  ['{ "query" : "query Q { mutation }" }', "query"],
+  ['{"query":" \\n mutation { a }"}', "mutation"],
+  ['{"variables":{}}', "rest"],
+  [null, "rest"],
+])("a body of %s goes by the route of a %s", (body, operation) => {
+  const path = "/graphql";
+  const policy = parsePolicy({
+    version: 2,
+    name: "kinds",
+    quotas: { q: { algorithm: { kind: "fixed-window", limit: 10, windowSeconds: 60 }, key: ["user"] } },
+    operations: Object.fromEntries(
+      ["query", "mutation", "rest"].map((name) => [name, { uses: { q: 1 }, samples: [{ path }] }]),
+    ),
+    routes: [
+      { path, operation: "query", graphql: "query" },
+      { path, operation: "mutation", graphql: "mutation" },
+      { path, operation: "rest" },
+    ],
+    auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  });
+  const requests = new Requests(policy, [{ index: 0, name: "ann", attributes: { user: "ann" } }]);
+  expect(requests.route({ method: "POST", path, body })?.route.operation).toBe(operation);
 });
 
 test.each<[headers: Record<string, string>, shows: boolean]>([

@@ -303,3 +303,17 @@ test.each([
   if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
   expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
 });
+
+test.each([
+  [200, "broken"],
+  [400, "kept"],
+  [429, "broken"],
+  [500, "kept"],
+])("an answer of %d that lacks headers: the promise of headers is %s", (status, state) => {
+  const played = new Played(() => ({ status, headers: { "x-left": "3" } }));
+  const [subject] = played.lab.subjects;
+  const experiment = experiments.find(({ name }) => name === "headers-on-every-answer");
+  if (subject === undefined) throw new RangeError("no subject");
+  played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
+  expect(experiment?.judge?.(played.lab, played.answers)).toMatchObject({ state });
+});

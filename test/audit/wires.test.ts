@@ -162,7 +162,7 @@ test.each(["kept", "http/1.0"] as const)("%s: why there was no answer", async (w
 test.each(["kept", "http/1.0"] as const)("%s: an interrupted call is thrown", async (way) => {
   const stop = new AbortController();
   answer = () => stop.abort(new Error("interrupted by hand"));
-  const stopped = made(stop.signal);
+  const stopped = made(stop.signal, 600_000);
   await expect(stopped.send(shot({ way }))).rejects.toThrow("interrupted by hand");
   await stopped.close();
 });

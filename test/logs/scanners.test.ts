@@ -218,6 +218,13 @@ describe("the fast way takes", () => {
     expect(agrees(format, encoder.encode(text))).toBe(true);
   });
 
+  test.each(['a - b  "GET /v2/user HTTP/1.1" 200 5', "a - b [c]  200 5", "a - b [c] 200 5"])(
+    "no line of an access log without its time or its request: %s",
+    (text) => {
+      expect(agrees(access, encoder.encode(text))).toBe(false);
+    },
+  );
+
   test("the method and the path of a request", () => {
     const cells = cellsOf.get(access) ?? new Cells();
     agrees(access, encoder.encode('a - b [c] "GET /v2/user?a=b c HTTP/1.1" 200 5'));

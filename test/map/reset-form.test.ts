@@ -79,6 +79,11 @@ describe("the meaning of a reset", () => {
     expect(resetForm(shown([0, "2s", 99], [5_000, "9s", 100]))).toMatchObject({ means: null });
   });
 
+  test("is that of whole seconds, too, each rounded up", () => {
+    const rows = shown([0, 2, 99], [5_000, 4, 98], [20_000, 8, 95], [60_000, 16, 90]);
+    expect(resetForm(rows)).toMatchObject({ form: "delta-s", means: "full", everyMs: 1_600 });
+  });
+
   test("tells the longest span", () => {
     const dates = ["10:01:00", "10:02:00", "10:01:00"].map((time) => `2026-11-23T${time}Z`) as string[];
     const rows = shown([0, dates[0] ?? ""], [5_000, dates[1] ?? ""], [9_000, dates[2] ?? ""]);

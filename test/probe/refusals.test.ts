@@ -248,12 +248,25 @@ test("whether a refusal costs the organization is likely where others seldom cal
   expect(await told(2, 3)).toEqual([null, "not seen", `${each}, but so did others' calls`, "a quieter time"]);
 });
 
-test("whether a refusal by the user's window costs the organization is not told by one of the organization's own", async () => {
+const byOrganization = (shown: Shown): Shown =>
+  shown.status === 429 ? { ...shown, body: refusal("rest") } : shown;
+
+test.each<[string, (shown: Shown, refusals: number) => Shown]>([
+  [
+    "by later ones of the organization's own",
+    (shown, refusals) => (refusals > 1 ? byOrganization(shown) : shown),
+  ],
+  [
+    "by later ones, if the first is the organization's own",
+    (shown, refusals) => (refusals === 1 ? byOrganization(shown) : shown),
+  ],
+])("whether a refusal by the user's window costs the organization is not told %s", async (_, change) => {
   let refusals = 0;
   const inner = target({ left: [1, 60] });
   const made = await found((ask, number, nowMs) => {
     const shown = inner(ask, number, nowMs);
-    return shown.status === 429 && ++refusals > 1 ? { ...shown, body: refusal("rest") } : shown;
+    if (shown.status === 429) refusals += 1;
+    return change(shown, refusals);
   });
   expect(made.said("refusedByUser").slice(0, 3)).toEqual([
     ...[null, "not seen", "no refusal by the user's window was seen from both sides"],

@@ -221,6 +221,11 @@ describe("a simulation", () => {
     expect(value).toMatchObject({ kind: "facts", header: { scenario: "world-3-1" } });
   });
 
+  const many = defineScenario({
+    ...{ name: "many", duration: "40s", seed: 2, startAt },
+    populations: { all: { clients: 80, behaviour } },
+  });
+
   test.each([
     [
       "tells parts of a sixteenth of what it told before, while time stands still",
@@ -234,10 +239,6 @@ describe("a simulation", () => {
       nowMs += tickMs;
       return nowMs;
     };
-    const many = defineScenario({
-      ...{ name: "many", duration: "40s", seed: 2, startAt },
-      populations: { all: { clients: 80, behaviour } },
-    });
     const calls: number[] = [];
     for await (const part of simulateJob({ changes: {} }, context(many), clock))
       if (part.kind === "part") calls.push(part.calls);
@@ -245,20 +246,24 @@ describe("a simulation", () => {
     expect([16, 17, 40, 60, 80].map((part) => calls[part])).toEqual(expected);
   });
 
-  test("for its figures alone tells its facts, its steps and the figures", async () => {
+  test("for its figures alone tells its facts and the figures", async () => {
     const job = measureJob({ changes: { durationMs: 3000 }, fault: "double-count" }, context(some));
-    const first = await job.next();
-    expect(first.value).toEqual({
+    expect((await job.next()).value).toEqual({
       kind: "facts",
       scenario: { name: "some", seed: 7, startAtMs: startMs, durationMs: 3000, expect: some.expect },
       notes: [],
     });
-    let next = await job.next();
-    while (next.done !== true) {
-      expect(next.value).toMatchObject({ kind: "step" });
-      next = await job.next();
-    }
-    expect(next.value).toMatchObject({ figures: { calls: 6, refused: 0 } });
+    expect(await job.next()).toMatchObject({ done: true, value: { figures: { calls: 6, refused: 0 } } });
+  });
+
+  test("for its figures alone tells a step of 65,536 calls", async () => {
+    const job = measureJob({ changes: { durationMs: 820_000 } }, context(many));
+    const steps = [await job.next(), await job.next(), await job.next()];
+    expect(steps).toMatchObject([
+      { value: { kind: "facts" } },
+      { value: { kind: "step", calls: 65_536 } },
+      { done: true, value: { figures: { calls: 65_600 } } },
+    ]);
   });
 });
 
