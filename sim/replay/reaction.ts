@@ -3,7 +3,6 @@
 // none that a clock begins.
 import type { CompiledOperation } from "../../src/engine/compiled-policy.ts";
 import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
-import type { LogBatch, LogCaller } from "../../src/logs/rows.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import {
@@ -16,16 +15,16 @@ import {
 } from "../../src/scenario/client.ts";
 import { drawsOf } from "../../src/scenario/random.ts";
 import type { QuotaReaction } from "../../src/summary/quota-replay-result.ts";
-import { isRefusal, REFUSED } from "../../src/wire/outcome.ts";
+import { REFUSED } from "../../src/wire/outcome.ts";
 import { EventQueue, NOTHING } from "../event-queue.ts";
 import { NO_QUOTA, ToldQuotas } from "../told-quotas.ts";
-import { type ReplayCaller, ReplayCallers } from "./callers.ts";
-import { type Chains, chained, NONE, ReplayCalls, unchained } from "./calls.ts";
-import { clockedCalls } from "./clocked.ts";
+import type { ReplayCaller, ReplayCallers } from "./callers.ts";
+import { type Chains, chained, NONE, type ReplayCalls, unchained } from "./calls.ts";
 import { Completions } from "./completions.ts";
+import type { KeptRows } from "./kept-rows.ts";
 import { ReactionTally } from "./reaction-tally.ts";
 import type { ReplayProgress, ReplayWay } from "./way.ts";
-import { wishesOf } from "./wishes.ts";
+import { rowsAsWishes } from "./wishes.ts";
 
 export interface Reaction {
   readonly onRefused: RefusalPolicy;
@@ -54,79 +53,27 @@ const drainLeastMs = 3_600_000;
 /** Number of events before the rest of the process has its turn. */
 const turn = 100_000;
 
-/** Rows of a log that quotas count, kept in memory. */
-export class KeptRows {
-  readonly callers: ReplayCallers;
-  calls: ReplayCalls;
-  readonly #policy: Policy;
-  readonly #completions: Completions;
-
-  /** @param most greatest number of rows */
-  constructor(policy: Policy, log: readonly LogCaller[], most: number) {
-    this.callers = new ReplayCallers(policy, log);
-    this.#completions = new Completions(this.callers.core);
-    this.calls = new ReplayCalls(most);
-    this.#policy = policy;
+/** Runs the kept calls once more, with callers that react. */
+export async function react(
+  policy: Policy,
+  kept: KeptRows,
+  reaction: Reaction,
+  way: ReplayWay,
+  onProgress: ((progress: ReplayProgress) => void | Promise<void>) | undefined,
+  signal: { readonly aborted: boolean } | undefined,
+): Promise<QuotaReaction> {
+  const { onRefused, words = onRefused.name, seed = 1, independent = false, keepRefused = false } = reaction;
+  const wishes = keepRefused ? rowsAsWishes(kept.calls) : kept.wishes;
+  const { calls, retries, untold: leftOut } = wishes;
+  const clocked = independent ? null : kept.clockedOf(wishes);
+  const chains = clocked === null ? unchained(calls) : chained(calls, clocked);
+  const run = new ReactingRun(policy, kept.callers, calls, chains, { onRefused, seed }, way.isInOrder);
+  while (run.happen(turn)) {
+    await onProgress?.({ rows: run.settled, of: calls.count });
+    if (signal?.aborted === true) break;
   }
-
-  /** @throws SpillwayError `USAGE` if there are too many calls */
-  take(batch: LogBatch, row: number): void {
-    const caller = batch.caller[row] as number;
-    const operation = batch.kind[row] as number;
-    const cost = batch.cost[row] as number;
-    const handle = this.callers.handle(caller, operation);
-    this.calls.push(
-      batch.atMs[row] as number,
-      batch.durationMs[row] as number,
-      this.callers.user(caller),
-      handle,
-      operation,
-      cost,
-      this.#completions.actual(operation, cost, batch.actual[row] as number),
-      isRefusal(batch.status[row] as number),
-      batch.attempt?.[row],
-      batch.wantedMs?.[row],
-    );
-  }
-
-  drop(): void {
-    this.calls = new ReplayCalls(0);
-  }
-
-  /** Runs the calls once more, with callers that react. */
-  async react(
-    reaction: Reaction,
-    way: ReplayWay,
-    onProgress: ((progress: ReplayProgress) => void | Promise<void>) | undefined,
-    signal: { readonly aborted: boolean } | undefined,
-  ): Promise<QuotaReaction> {
-    const {
-      onRefused,
-      words = onRefused.name,
-      seed = 1,
-      independent = false,
-      keepRefused = false,
-    } = reaction;
-    const { calls, retries, untold, untoldUsers } = keepRefused
-      ? { calls: this.calls, retries: 0, untold: 0, untoldUsers: new Set<number>() }
-      : wishesOf(this.calls, this.callers, "none");
-    const clocked = independent ? null : clockedCalls(calls, this.callers, untoldUsers);
-    const chains = clocked === null ? unchained(calls) : chained(calls, clocked);
-    const run = new ReactingRun(
-      this.#policy,
-      this.callers,
-      calls,
-      chains,
-      { onRefused, seed },
-      way.isInOrder,
-    );
-    while (run.happen(turn)) {
-      await onProgress?.({ rows: run.settled, of: calls.count });
-      if (signal?.aborted === true) break;
-    }
-    const byClock = clocked?.reduce((sum, mark) => sum + mark, 0) ?? 0;
-    return { onRefused: words, seed, independent, retries, leftOut: untold, byClock, ...run.tally.finish() };
-  }
+  const byClock = clocked?.reduce((sum, mark) => sum + mark, 0) ?? 0;
+  return { onRefused: words, seed, independent, retries, leftOut, byClock, ...run.tally.finish() };
 }
 
 class ReactingRun {

@@ -7,7 +7,7 @@ import type { QuotaReplayedLog, QuotaReplayResult } from "../../src/summary/quot
 import type { ReplayCallers } from "./callers.ts";
 import { Completions } from "./completions.ts";
 import { ReplayHeadroom } from "./headroom.ts";
-import type { KeptRows } from "./reaction.ts";
+import type { KeptRows } from "./kept-rows.ts";
 import { RunningCalls } from "./running.ts";
 import { ReplayTally } from "./tally.ts";
 

@@ -10,11 +10,11 @@ import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figu
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { ReplayCallers } from "./callers.ts";
 import { type Chains, chained, NONE, type ReplayCalls, reactingCallsMost } from "./calls.ts";
-import { clockedCalls } from "./clocked.ts";
 import { Completions } from "./completions.ts";
 import { DueHeap } from "./due.ts";
 import { ReplayHeadroom } from "./headroom.ts";
-import { KeptRows, type Reaction } from "./reaction.ts";
+import { KeptRows } from "./kept-rows.ts";
+import { type Reaction, react } from "./reaction.ts";
 import { ReplayRun } from "./replay-run.ts";
 import { demandByRules, plainByRules, reactionByRules } from "./rules-result.ts";
 import type { ReplayProgress, ReplayWay } from "./way.ts";
@@ -109,9 +109,11 @@ async function replayed(
   }
   const plain = run.finish(files, log);
   const isWhole = !interrupted && run.isKept;
-  const demand = isWhole && (plain.recorded?.refused ?? 0) > 0 ? putBack(kept.calls, kept.callers) : null;
+  const demand = isWhole && (plain.recorded?.refused ?? 0) > 0 ? putBack(kept) : null;
   const reacted =
-    reaction === undefined || interrupted ? null : await kept.react(reaction, way, onProgress, signal);
+    reaction === undefined || interrupted
+      ? null
+      : await react(policy, kept, reaction, way, onProgress, signal);
   interrupted ||= signal?.aborted === true;
   return { plain, interrupted, demand, reaction: reacted };
 }
@@ -121,12 +123,13 @@ async function replayed(
 // between.
 
 /** Returns the limits that would have refused none of the demand of a log. */
-function putBack(rows: ReplayCalls, callers: ReplayCallers): QuotaDemand {
-  const told = wishesOf(rows, callers, "none");
+function putBack(kept: KeptRows): QuotaDemand {
+  const { calls: rows, callers, wishes: told } = kept;
   const others = told.untold === 0 ? [] : (["anew", "again"] as const);
-  const readings = [told.calls, ...others.map((as) => wishesOf(rows, callers, as).calls)];
-  const needed = readings.flatMap((calls) => {
-    const chains = chained(calls, clockedCalls(calls, callers, told.untoldUsers));
+  const readings = [told, ...others.map((as) => wishesOf(rows, callers, as))];
+  const needed = readings.flatMap((wishes) => {
+    const { calls } = wishes;
+    const chains = chained(calls, kept.clockedOf(wishes));
     const times = [calls.atMs.subarray(0, calls.count), movedUp(calls, chains)];
     return times.map((each) => neededBy(calls, each, callers));
   });

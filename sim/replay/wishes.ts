@@ -17,6 +17,14 @@ export interface Wishes {
   readonly untoldUsers: ReadonlySet<number>;
 }
 
+/** Returns the reading by which each row is a wish of its own. */
+export const rowsAsWishes = (calls: ReplayCalls): Wishes => ({
+  calls,
+  retries: 0,
+  untold: 0,
+  untoldUsers: new Set(),
+});
+
 /** Fewer refusals of one user say little. It is then taken to do as most others do, if enough refusals tell that. */
 const fewRefusals = 5;
 const tellingRefusals = 30;

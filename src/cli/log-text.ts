@@ -3,10 +3,10 @@
 import { Callers } from "../logs/callers.ts";
 import { type ColumnUse, timesOf } from "../logs/column-guesses.ts";
 import { spanOf } from "../logs/field-values.ts";
-import { isSerial, isUnordered } from "../logs/instant.ts";
 import type { LogFile } from "../logs/read-file.ts";
 import { type LogBatch, type LogRows, OTHER_CALL, STATUS_CALL } from "../logs/rows.ts";
 import { bareToken, looksSecret, withoutSecrets } from "../logs/secrets.ts";
+import { isSerial, isUnordered } from "../logs/time-text.ts";
 import type { Policy } from "../policy/policy.ts";
 import { instant, ownerName } from "../report/format.ts";
 import { padAfter } from "../rules/columns.ts";

@@ -4,9 +4,9 @@ import { isAddress } from "./access-log.ts";
 import type { ColumnRole } from "./cells.ts";
 import type { DurationUnit } from "./choices.ts";
 import { spanOf } from "./field-values.ts";
-import { isSerial, isTime } from "./instant.ts";
 import { looksSecret } from "./secrets.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
+import { isSerial, isTime } from "./time-text.ts";
 
 /** Roles that an option may give to a column. */
 export type NamedRole = Exclude<ColumnRole, "select" | "selectToo">;

@@ -2,7 +2,7 @@
 // apart by their size. Other forms are ISO 8601 with any zone, the dates of access logs, and those of spreadsheets.
 
 import { fourDigits } from "../trace/digits.ts";
-import { type DateOrder, dateOrders } from "./choices.ts";
+import type { DateOrder } from "./choices.ts";
 
 const [zero, dot, comma, dash, slash, colon, plus, space] = [
   0x30, 0x2e, 0x2c, 0x2d, 0x2f, 0x3a, 0x2b, 0x20,
@@ -12,10 +12,6 @@ const narrowSpace = 0xe2;
 const dayMs = 86_400_000;
 /** Greatest length of a date and a time of day that are joined, bytes. */
 const joinedMost = 64;
-
-/** The forms of time that are read, in words. */
-export const timeForms =
-  "a time is ISO 8601 (2026-11-20T08:00:03Z), an access log's (20/Nov/2026:08:00:03 +0000), a spreadsheet's (20/11/2026 08:00:03, 11/20/2026 8:00:03 AM, 46346.33337), or s, ms, µs or ns since 1970";
 
 /** Returns the number of exactly `count` digits at `at`. @returns -1 if one of them is no digit */
 function digits(view: DataView, at: number, count: number): number {
@@ -333,57 +329,4 @@ function sinceEpoch(view: DataView, from: number, to: number, zoneMinutes: numbe
   if (count <= 11) return value * 1000 + fraction;
   if (count <= 14) return value;
   return count <= 17 ? Math.floor(value / 10 ** (17 - count)) : Math.floor(value / 10 ** (20 - count));
-}
-
-const readers = {
-  "day-first": new InstantReader(0, "day-first"),
-  "month-first": new InstantReader(0, "month-first"),
-} satisfies Record<DateOrder, InstantReader>;
-const encoder = new TextEncoder();
-
-/** Returns a text's time in ms; `NaN` if it is none. */
-export function instantOf(text: string, order: DateOrder): number {
-  const bytes = new Uint8Array(3 * text.length + 64);
-  const { written } = encoder.encodeInto(text, bytes);
-  return readers[order].read(new DataView(bytes.buffer), 0, written);
-}
-
-/**
- * Tells whether a text is a time from 2000 to 2099, as a log may hold, its day first or not. A number of five digits alone
- * is none: it may be a size, or a port.
- */
-export const isTime = (text: string): boolean =>
-  !/^\d{5}$/.test(text.trim()) && dateOrders.some((order) => isTimeBy(text, order));
-
-/** Tells whether a text is a spreadsheet's number of a day, with its time or without. */
-export const isSerial = (text: string): boolean =>
-  /^\d{5}(?:[.,]\d+)?$/.test(text.trim()) && isTimeBy(text, "day-first");
-
-function isTimeBy(text: string, order: DateOrder): boolean {
-  const ms = instantOf(text.trim(), order);
-  return ms >= Date.UTC(2000, 0) && ms < Date.UTC(2100, 0);
-}
-
-/** Tells whether a text is a date without a time of day. */
-export const isDay = (text: string): boolean =>
-  /^(?:\d{4}[-/]\d\d[-/]\d\d|\d\d?([-/.])\d\d?\1\d{4}|\d\d([-/ ])[a-z]{3}\2\d{4})$/i.test(text.trim());
-
-/** Tells whether a text is a time of day without a date. */
-export const isClock = (text: string): boolean =>
-  /^\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[ap]m)?(?:Z| ?[+-]\d\d:?\d\d)?$/i.test(text.trim());
-
-/** Tells whether a text begins as a date whose day may stand first or second: `5/11/2026`. */
-export const isUnordered = (text: string): boolean => /^\[?\d{1,2}([/-])\d{1,2}\1\d{4}\b/.test(text.trim());
-
-/**
- * Returns the order of day and month by which more of the texts are times.
- * @returns `null` if both read as many, though the order matters
- */
-export function dateOrderOf(texts: readonly string[]): DateOrder | null {
-  const unordered = texts.filter(isUnordered);
-  const [dayFirst, monthFirst] = dateOrders.map(
-    (order) => unordered.filter((text) => isTimeBy(text, order)).length,
-  ) as [number, number];
-  if (dayFirst === monthFirst && unordered.length > 0) return null;
-  return dayFirst >= monthFirst ? "day-first" : "month-first";
 }

@@ -18,8 +18,8 @@ import {
   valuesOf,
 } from "./column-guesses.ts";
 import { spanOf } from "./field-values.ts";
-import { dateOrderOf, instantOf, isClock, isDay, isTime, timeForms } from "./instant.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
+import { dateOrderOf, instantOf, isClock, isDay, isTime, timeForms } from "./time-text.ts";
 
 /** Choices of the options. */
 export interface MappingFlags {

@@ -9,7 +9,6 @@ import { ClockSteps } from "./clock-steps.ts";
 import type { NamedRole } from "./column-guesses.ts";
 import { CsvFormat, isOpen, linesOfRowMost, toldSeparator, unclosedQuote } from "./csv.ts";
 import { hashOf } from "./field-values.ts";
-import { isClock, isTime } from "./instant.ts";
 import { JsonLinesFormat } from "./json-lines.ts";
 import { type LineFormat, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
 import { readLogBlocks, tooLong } from "./log-blocks.ts";
@@ -20,6 +19,7 @@ import type { RowReader } from "./row-reader.ts";
 import type { LogBatch } from "./rows.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { formatOfLine, type LogSample } from "./sniff.ts";
+import { isClock, isTime } from "./time-text.ts";
 import { WordsFormat } from "./words.ts";
 
 /** A log with its sample and mapping. */

@@ -10,7 +10,6 @@ import { Callers } from "./callers.ts";
 import { durationUnits } from "./choices.ts";
 import { timesOf } from "./column-guesses.ts";
 import { readHar } from "./har.ts";
-import { instantOf, timeForms } from "./instant.ts";
 import { MergedRows, type OrderedStream } from "./merged-rows.ts";
 import { OrderedRows } from "./ordered-rows.ts";
 import { PathFilter } from "./path-filter.ts";
@@ -22,6 +21,7 @@ import { LogTally } from "./rejections.ts";
 import { RowReader, type RowSettings } from "./row-reader.ts";
 import type { LogBatch, LogCaller, RoutedRows } from "./rows.ts";
 import type { Digest } from "./secrets.ts";
+import { instantOf, timeForms } from "./time-text.ts";
 import { type ReadBy, TraceRows } from "./trace-rows.ts";
 
 /** Meaning of rows, beside each file's mapping. */

@@ -11,8 +11,8 @@ import {
 } from "./access-log.ts";
 import type { LogFormat } from "./choices.ts";
 import { joinedLines, type Separator, separators, splitCsv, toldSeparator } from "./csv.ts";
-import { isTime } from "./instant.ts";
 import { textOfValue } from "./json-lines.ts";
+import { isTime } from "./time-text.ts";
 import { fieldsOf, layoutOf, type WordLayout } from "./words.ts";
 
 /** A column of a log, with its values in the first rows. */

@@ -1,8 +1,8 @@
 // Lines of words between blanks, as proxies and web servers write them. A word's meaning comes from a line `#Fields:`
 // (IIS, CloudFront), its place (AWS's load balancers, Envoy, Istio), or the word itself (logfmt, Heroku).
 import { roles } from "./cells.ts";
-import { isTime } from "./instant.ts";
 import { type LineFormat, type NamedColumn, NOT_SCANNED, type ParsedLine } from "./line-format.ts";
+import { isTime } from "./time-text.ts";
 
 /** Way in which the words of a line get their names. */
 export interface WordLayout {

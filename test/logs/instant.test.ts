@@ -1,15 +1,8 @@
 // Times as logs write them, in every form and zone.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  dateOrderOf,
-  InstantReader,
-  instantOf,
-  isClock,
-  isDay,
-  isSerial,
-  isTime,
-} from "../../src/logs/instant.ts";
+import { InstantReader } from "../../src/logs/instant.ts";
+import { dateOrderOf, instantOf, isClock, isDay, isSerial, isTime } from "../../src/logs/time-text.ts";
 import { accessLogTime, offsetOf } from "./written.ts";
 
 const encoder = new TextEncoder();
