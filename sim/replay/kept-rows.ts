@@ -6,14 +6,15 @@ import { ReplayCallers } from "./callers.ts";
 import { ReplayCalls } from "./calls.ts";
 import { clockedCalls } from "./clocked.ts";
 import { Completions } from "./completions.ts";
-import { type Wishes, wishesOf } from "./wishes.ts";
+import { type UntoldAs, type Wishes, wishesIn } from "./wishes.ts";
 
 export class KeptRows {
   readonly callers: ReplayCallers;
   calls: ReplayCalls;
   readonly #completions: Completions;
   readonly #clocked = new WeakMap<ReplayCalls, Uint8Array>();
-  #wishes: Wishes | null = null;
+  #wishesBy: ((untoldAs: UntoldAs) => Wishes) | null = null;
+  #told: Wishes | null = null;
 
   /** @param most greatest number of rows */
   constructor(policy: Policy, log: readonly LogCaller[], most: number) {
@@ -46,10 +47,12 @@ export class KeptRows {
     this.calls = new ReplayCalls(0);
   }
 
-  /** Wishes of all rows, without the refused rows that cannot be told. Ask only once all rows are taken. */
-  get wishes(): Wishes {
-    this.#wishes ??= wishesOf(this.calls, this.callers, "none");
-    return this.#wishes;
+  /** Returns the wishes of all rows by one reading. Ask only once all rows are taken. */
+  wishes(untoldAs: UntoldAs): Wishes {
+    this.#wishesBy ??= wishesIn(this.calls, this.callers);
+    if (untoldAs !== "none") return this.#wishesBy(untoldAs);
+    this.#told ??= this.#wishesBy("none");
+    return this.#told;
   }
 
   /** Returns the marks of `clockedCalls`, found once for each reading of the rows. */

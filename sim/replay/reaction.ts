@@ -63,7 +63,7 @@ export async function react(
   signal: { readonly aborted: boolean } | undefined,
 ): Promise<QuotaReaction> {
   const { onRefused, words = onRefused.name, seed = 1, independent = false, keepRefused = false } = reaction;
-  const wishes = keepRefused ? rowsAsWishes(kept.calls) : kept.wishes;
+  const wishes = keepRefused ? rowsAsWishes(kept.calls) : kept.wishes("none");
   const { calls, retries, untold: leftOut } = wishes;
   const clocked = independent ? null : kept.clockedOf(wishes);
   const chains = clocked === null ? unchained(calls) : chained(calls, clocked);

@@ -18,7 +18,6 @@ import { type Reaction, react } from "./reaction.ts";
 import { ReplayRun } from "./replay-run.ts";
 import { demandByRules, plainByRules, reactionByRules } from "./rules-result.ts";
 import type { ReplayProgress, ReplayWay } from "./way.ts";
-import { wishesOf } from "./wishes.ts";
 
 export interface ReplayOptions {
   /** Names of the log's files, for the result. */
@@ -124,14 +123,13 @@ async function replayed(
 
 /** Returns the limits that would have refused none of the demand of a log. */
 function putBack(kept: KeptRows): QuotaDemand {
-  const { calls: rows, callers, wishes: told } = kept;
-  const others = told.untold === 0 ? [] : (["anew", "again"] as const);
-  const readings = [told, ...others.map((as) => wishesOf(rows, callers, as))];
+  const told = kept.wishes("none");
+  const readings = told.untold === 0 ? [told] : [told, kept.wishes("anew"), kept.wishes("again")];
   const needed = readings.flatMap((wishes) => {
     const { calls } = wishes;
     const chains = chained(calls, kept.clockedOf(wishes));
     const times = [calls.atMs.subarray(0, calls.count), movedUp(calls, chains)];
-    return times.map((each) => neededBy(calls, each, callers));
+    return times.map((each) => neededBy(calls, each, kept.callers));
   });
   const wanted = (needed[0] ?? []).map(({ quota, limit }) => {
     const all = needed.flatMap((one) => one.flatMap((each) => (each.quota === quota ? [each.smallest] : [])));

@@ -37,25 +37,40 @@ const LEFT_OUT = -2;
 /** Reading of the refused rows that cannot be told: no wishes, wishes of their own, or tries of later calls. */
 export type UntoldAs = "none" | "anew" | "again";
 
-export function wishesOf(rows: ReplayCalls, callers: ReplayCallers, untoldAs: UntoldAs): Wishes {
+/** Returns the wishes of rows by each reading. What followed the refusals of each user is found once for all readings. */
+export function wishesIn(rows: ReplayCalls, callers: ReplayCallers): (untoldAs: UntoldAs) => Wishes {
+  const users = refusedUsers(rows, callers);
+  const usual = usualOf(users);
+  const isFew = ({ refused, after }: RefusedUser): boolean => after === "untold" && refused < fewRefusals;
+  const taken = users.map((user) => (isFew(user) ? { ...user, after: usual } : user));
+  return (untoldAs) => wishesBy(rows, taken, untoldAs);
+}
+
+interface RefusedUser {
+  readonly own: Int32Array;
+  readonly refused: number;
+  /** What followed its refusals; `numbered` if the log says by itself which calls are retries. */
+  readonly after: AfterRefusals | "numbered";
+}
+
+function refusedUsers(rows: ReplayCalls, callers: ReplayCallers): RefusedUser[] {
   const limits = limitsOfPolicy(callers.policy);
-  const lasts = Int32Array.from({ length: rows.count }, (_, row) => row);
-  const users = [...byUser(rows)].flatMap((own) => {
+  return [...byUser(rows)].flatMap((own) => {
     const refused = own.reduce((sum, row) => sum + (rows.refused[row] as number), 0);
     if (refused === 0) return [];
-    if (own.some((row) => (rows.attempt[row] as number) >= 0)) {
-      linkTold(own, rows, lasts);
-      return [];
-    }
-    return [{ own, refused, after: afterOf(own, rows, callers, limits) }];
+    const isNumbered = own.some((row) => (rows.attempt[row] as number) >= 0);
+    return [{ own, refused, after: isNumbered ? "numbered" : afterOf(own, rows, callers, limits) }];
   });
-  const usual = usualOf(users);
+}
+
+function wishesBy(rows: ReplayCalls, users: readonly RefusedUser[], untoldAs: UntoldAs): Wishes {
+  const lasts = Int32Array.from({ length: rows.count }, (_, row) => row);
   let untold = 0;
   const untoldUsers = new Set<number>();
   for (const { own, refused, after } of users) {
-    const taken = after === "untold" && refused < fewRefusals ? usual : after;
-    if (taken === "again" || (taken === "untold" && untoldAs === "again")) link(own, rows, lasts);
-    if (taken !== "untold") continue;
+    if (after === "numbered") linkTold(own, rows, lasts);
+    else if (after === "again" || (after === "untold" && untoldAs === "again")) link(own, rows, lasts);
+    if (after !== "untold") continue;
     untold += refused;
     untoldUsers.add(rows.user[own[0] as number] as number);
     if (untoldAs !== "none") continue;
@@ -73,14 +88,9 @@ export function wishesOf(rows: ReplayCalls, callers: ReplayCallers, untoldAs: Un
   return { calls, retries, untold, untoldUsers };
 }
 
-interface RefusedUser {
-  readonly refused: number;
-  readonly after: AfterRefusals;
-}
-
 /** Returns what followed most refusals, among those that tell it. */
 function usualOf(users: readonly RefusedUser[]): AfterRefusals {
-  const sums = { again: 0, anew: 0, untold: 0 };
+  const sums = { again: 0, anew: 0, untold: 0, numbered: 0 };
   for (const { refused, after } of users) sums[after] += refused;
   const told = sums.again + sums.anew;
   if (told < tellingRefusals) return "untold";
