@@ -161,7 +161,7 @@ export function jobsWithin(
     for (const due of open)
       if (due.job.key === call.kind.key && due.fromMs <= call.atMs && call.atMs <= due.untilMs)
         again = again === null || due.untilMs < again.untilMs ? due : again;
-    open = isLoop ? [] : open.filter((due) => due !== again && call.atMs <= due.untilMs);
+    if (open.length > 0) open = isLoop ? [] : open.filter((due) => due !== again && call.atMs <= due.untilMs);
     const job = again === null ? book.begin(call) : book.retry(again.job, call);
     let span = isFailed(call) ? { least: 0, most: atOnceMs } : null;
     if (isRefused(call)) {

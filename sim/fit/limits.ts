@@ -35,15 +35,20 @@ const usualSeconds = 60;
 
 export function limitsOfPolicy(policy: Policy): Limits {
   const known = new Map<string, readonly Quota[]>();
+  // Most questions are about the caller and operation of the question before.
+  let last = { operation: "", organization: "", user: "", quotas: [] as readonly Quota[] };
   const quotasOf = (operation: string, organization: string, user = ""): readonly Quota[] => {
+    if (last.operation === operation && last.organization === organization && last.user === user)
+      return last.quotas;
     const name = `${operation}\n${organization}\n${user}`;
-    const found =
+    const quotas =
       known.get(name) ??
       Object.keys(policy.quotas)
         .filter((quota) => Object.hasOwn(policy.operations[operation]?.uses ?? {}, quota))
         .map((quota) => quotaFor(policy, quota, { organization, user }));
-    known.set(name, found);
-    return found;
+    known.set(name, quotas);
+    last = { operation, organization, user, quotas };
+    return quotas;
   };
   return {
     operations: Object.keys(policy.operations),
