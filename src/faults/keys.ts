@@ -7,8 +7,7 @@ import { hasCallers, hasJoinedKey, hasOthers, ofDefault } from "./fits.ts";
 /** Counts all users of an organization as one, as if they came through one proxy. */
 class WrongUserKey extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
-    const user = this.policy.auth.attributes.at(-1);
-    if (user === undefined || key.caller[user] === undefined) return super.nameOf(key, nowMs);
+    const user = this.policy.auth.attributes.at(-1) ?? "";
     return super.nameOf({ ...key, caller: { ...key.caller, [user]: "the proxy" } }, nowMs);
   }
 }
@@ -27,9 +26,8 @@ const slots = 80;
 /** Keeps counts of users in `slots` slots, by a hash of the key: two users may share one. */
 class KeysHashed extends Counter {
   override nameOf(key: CountKey, nowMs: number): string {
-    const user = this.policy.auth.attributes.at(-1);
     const names = this.policy.quotas[key.quota]?.key ?? [];
-    if (user === undefined || !names.includes(user)) return super.nameOf(key, nowMs);
+    if (!names.includes(this.policy.auth.attributes.at(-1) ?? "")) return super.nameOf(key, nowMs);
     // FNV-1a.
     let hash = 0x811c9dc5;
     for (const byte of new TextEncoder().encode(names.map((name) => key.caller[name] ?? "").join("\n")))

@@ -176,9 +176,9 @@ async function watchWindows(session: PolicySession, operations: readonly string[
 const longestSight = (calls: readonly QuotaCall[], quota: string): number =>
   Math.max(
     0,
-    ...calls.map((call) => {
-      const reset = readingOf(call, quota)?.reset;
-      return reset?.afterMs ?? (reset?.atMs == null ? 0 : reset.atMs - (call.date ?? call.received));
+    ...calls.flatMap((call) => {
+      const { afterMs, atMs } = readingOf(call, quota)?.reset ?? { afterMs: null, atMs: null };
+      return afterMs ?? (atMs === null ? [] : atMs - (call.date ?? call.received));
     }),
   );
 

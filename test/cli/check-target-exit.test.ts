@@ -20,19 +20,27 @@ test.each<[string, number, Partial<Report>]>([
   expect(exitOf(report as unknown as Report)).toBe(status);
 });
 
+/** Returns the lines that are told of a report. */
+function said(report: object): string[] {
+  const lines: string[] = [];
+  const terminal = { say: (...more: string[]) => lines.push(...more) } as unknown as Terminal;
+  const plain = { target: "http://127.0.0.1:1", laws: {}, evidence: {}, counterexample: null, ok: true };
+  sayLive({ ...plain, ended: null, ...report } as unknown as Report, terminal);
+  return lines;
+}
+
+test("an early end is told with its reason", () => {
+  expect(said({ ended: { why: "budget", reason: "no call is left" } })).toContain(
+    "ended early: no call is left",
+  );
+  expect(said({}).join("\n")).not.toContain("ended early");
+});
+
 test.each([
   ["violated", 1],
   ["held", 0],
 ])("audit is named where answers lack the default API's headers: %s", (state, times) => {
-  const lines: string[] = [];
-  const report = {
-    target: "http://127.0.0.1:1",
-    laws: { "headers-present": state },
-    evidence: {},
-    ended: null,
-  };
-  const terminal = { say: (...more: string[]) => lines.push(...more) } as unknown as Terminal;
-  sayLive({ ...report, counterexample: null, ok: state === "held" } as unknown as Report, terminal);
+  const lines = said({ laws: { "headers-present": state }, ok: state === "held" });
   const advice = "npx spillway audit --target http://127.0.0.1:1 --tokens FILE";
   expect(lines.filter((line) => line.includes(advice))).toHaveLength(times);
 });

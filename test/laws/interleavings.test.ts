@@ -380,6 +380,9 @@ describe("what some order explains is not accused", () => {
     const report = await checkInterleavings(engineFactory, { seed: 7, runs: 60 });
     expect(renderInterleaving(report).join("\n")).toBe("");
     expect(report.overlapped).toBeGreaterThan(60);
+    expect(await checkInterleavings(engineFactory, { seed: 7, runs: 60, path: "3" })).toMatchObject({
+      ...{ outcome: "no-counterexample", runs: 1 },
+    });
   });
 
   test("a limiter that claims none of the laws by which orders are told apart", async () => {

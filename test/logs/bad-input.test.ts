@@ -279,6 +279,13 @@ describe("rows that cannot be read", () => {
     expect(late.examples.map(({ line, why }) => `${line}: ${why}`)).toEqual([
       "3: it was sent at no time of our days",
     ]);
+    const times = async (sent: number) =>
+      (await read(trace(sent), { unreadMost: 1 })).rows.map(({ at }) => at);
+    const last = "+275760-09-13T00:00:00.000Z";
+    expect([await times(8.64e15), await times(8.64e15 + 1)]).toEqual([
+      [expect.any(String), last],
+      [expect.any(String)],
+    ]);
     expect((await read(trace(1_767_322_800_123.75))).rows.map(({ at }) => at)).toEqual([
       "2026-01-02T03:00:00.123Z",
       "2026-01-02T03:00:00.123Z",

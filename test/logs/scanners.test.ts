@@ -218,6 +218,21 @@ describe("the fast way takes", () => {
     expect(agrees(format, encoder.encode(text))).toBe(true);
   });
 
+  test.each([
+    ['{"ts":8999999999999999}', true],
+    ['{"ts":9007199254740993}', false],
+    ['{"ts":12345678901234567}', false],
+    ['{"ts":1234567890.123456}', true],
+    ['{"ts":1234567890.1234567}', false],
+    ['{"ts":0.123456}', true],
+    ['{"ts":0.1234567}', false],
+    ['{"req":{"user":123456789012345}}', true],
+    ['{"req":{"user":1234567890123456}}', false],
+    ['{"req":{"user":1.5}}', false],
+  ])("a number of JSON, if a double keeps its digits: %s, %s", (text, isTaken) => {
+    expect(agrees(json, encoder.encode(text))).toBe(isTaken);
+  });
+
   test.each(['a - b  "GET /v2/user HTTP/1.1" 200 5', "a - b [c]  200 5", "a - b [c] 200 5"])(
     "no line of an access log without its time or its request: %s",
     (text) => {
