@@ -31,7 +31,7 @@ export function closedArrivals(
   return { kind: "closed", clients, startWithinMs: Math.round(Math.min(startWithinMs, whole)) };
 }
 
-/** @param timesMs instant at which each client came, ms since the epoch, rising */
+/** @param timesMs instant at which each client came, ms since the epoch, in any order */
 export function openArrivals(
   timesMs: readonly number[],
   { startedAtMs, endedAtMs, resolutionMs }: Recording,
@@ -40,7 +40,8 @@ export function openArrivals(
   const hours = Math.max(1000, endedAtMs - startedAtMs) / hourMs;
   const perHour = byHour(timesMs, startedAtMs, endedAtMs);
   if (perHour !== null) return { kind: "hours", perHour };
-  const gaps = new SortedSample(timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? ms)));
+  const { sorted } = new SortedSample(timesMs);
+  const gaps = new SortedSample(sorted.slice(1).map((ms, index) => ms - (sorted[index] as number)));
   // If clients come by chance, the deviation of their gaps equals the mean.
   const even = gaps.count >= 10 && gaps.mean > 10 * resolutionMs && gaps.deviation < 0.3 * gaps.mean;
   return { kind: "steady", perHour: timesMs.length / hours, even };

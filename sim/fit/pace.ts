@@ -154,7 +154,7 @@ function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
   const over = profiles.filter((profile) => isOver(profile, recording));
   const lengths = profiles.map(({ jobs }) => jobs.length);
-  const starts = startsOf(profiles).sort((a, b) => a - b);
+  const starts = startsOf(profiles);
   const why =
     pauses.length === 0
       ? "one call each was seen"
@@ -260,9 +260,7 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
   const cron = every === null ? null : byCron(profiles, every.everyMs);
   if (cron !== null)
     return { ...common, ...cron.comes, behaviour: { ...cron.timetable, of: { ...shape, everyMs: null } } };
-  const starts = profiles
-    .flatMap((profile) => profile.runs.map(({ startMs }) => startMs))
-    .sort((a, b) => a - b);
+  const starts = profiles.flatMap((profile) => profile.runs.map(({ startMs }) => startMs));
   const over = profiles.filter((profile) => isOver(profile, recording));
   if (pace === "pause" || (pace === "once" && isOpen(profiles, over, starts, recording)))
     return {
@@ -274,7 +272,7 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
 }
 
 function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
-  const starts = profiles.flatMap(({ jobs }) => jobs.map(({ startMs }) => startMs)).sort((a, b) => a - b);
+  const starts = profiles.flatMap(({ jobs }) => jobs.map(({ startMs }) => startMs));
   return {
     behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, atOnce: null, jobs: 1 },
     rhythms: [],

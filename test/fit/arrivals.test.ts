@@ -73,6 +73,8 @@ describe("clients that come", () => {
     ["gaps that deviate by more", [0, 710, 2000, 2710, 4000, 4710, 6000, 6710, 8000, 8710, 10_000], 1, false],
   ])("evenly or not: %s", (_, times, resolutionMs, even) => {
     expect(openArrivals(times, over(0, 20_000, resolutionMs))).toMatchObject({ kind: "steady", even });
+    // Callers' starts come in no order.
+    expect(openArrivals(times.toReversed(), over(0, 20_000, resolutionMs))).toMatchObject({ even });
   });
 
   // So many in each hour, at its first minutes.

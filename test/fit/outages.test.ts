@@ -45,8 +45,25 @@ describe("outages of a recording", () => {
     const failing = (calls: number) => first(calls).filter(({ status }) => status === 503).length;
     expect([failing(2), failing(3)]).toEqual([3, 5]);
     expect(outagesIn(recordingOf(first(3)))).toEqual([{ atMs: 0, forMs: 11_000, answer: 503, share: 1 }]);
-    const four = first(3).map((row, index) => (index === 4 ? { ...row, status: 200 } : row));
+    // The fifth failure comes hours later.
+    const four = first(3).map((row, index) =>
+      index === 4 || index === 3_000 ? { ...row, status: index === 4 ? 200 : 503 } : row,
+    );
     expect(outagesIn(recordingOf(four))).toEqual([]);
+  });
+
+  test("need as many other calls if they come before the other failures as if they come after them", () => {
+    const found = (calls: number, failing: readonly number[]): number => {
+      const rows = polls(() => null).slice(0, calls);
+      return outagesIn(
+        recordingOf(rows.map((row, index) => (failing.includes(index) ? { ...row, status: 503 } : row))),
+      ).length;
+    };
+    const sizes = Array.from({ length: 51 }, (_, at) => 100 + 4 * at);
+    const first = sizes.map((calls) => found(calls, [0, 1, 2, 3, 4, 90]));
+    const last = sizes.map((calls) => found(calls, [0, 90, 91, 92, 93, 94]));
+    expect(first).toEqual(last);
+    expect(new Set(first)).toEqual(new Set([0, 1]));
   });
 
   test("one call in a hundred, one caller alone, a log without statuses: none", () => {
