@@ -65,7 +65,8 @@ export function outagesIn({ callers, calls, startedAtMs }: Recording): readonly 
 function spellsOf(failures: readonly Failure[], usual: number, calls: number): readonly Failure[][] {
   const [hit, miss] = [ln(shareOfOutage / usual), ln((1 - shareOfOutage) / (1 - usual))];
   const spells: { readonly failures: Failure[]; readonly score: number }[] = [];
-  let [from, best, score, most] = [0, 0, 0, 0];
+  let score = 0;
+  let [from, best, most] = [0, 0, 0];
   const keep = (): void => {
     if (best - from + 1 >= failuresLeast && most > ln(calls) + evidence)
       spells.push({ failures: failures.slice(from, best + 1), score: most });

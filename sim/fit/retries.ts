@@ -264,7 +264,7 @@ function capOf(jitter: Jitter, longest: number, slackMs: number): number {
 
 function decorrelated(samples: readonly RetrySample[], longest: number, slackMs: number): Candidate {
   const least = new SortedSample(samples.map(({ waitMs }) => waitMs)).least;
-  const first = roundestWithin(Math.max(1, least * 0.9 - slackMs), Math.max(1, least));
+  const first = roundestWithin(Math.max(1, least * 0.9 - slackMs), least);
   const most = Math.max(first, capOf("decorrelated", longest, slackMs));
   return { retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" }, parameters: 2 };
 }

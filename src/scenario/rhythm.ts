@@ -40,7 +40,8 @@ const factorMost = 1000;
 const dayStream = 0x7fff_fffe;
 
 export function parseRhythm(path: string, value: unknown, mistakes: Mistakes): Rhythm {
-  const plain = { hours: ones(24), weekend: ones(24), weekdays: ones(7), zoneMs: 0, days: [], sigma: 0 };
+  const each = ones(24);
+  const plain = { hours: each, weekend: each, weekdays: ones(7), zoneMs: 0, days: [], sigma: 0 };
   if (value === undefined) return plain;
   if (!mistakes.members(path, value, ["hours", "weekend", "weekdays", "zone", "days"])) return plain;
   const days: unknown = value["days"] ?? 0;

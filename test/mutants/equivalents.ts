@@ -498,6 +498,28 @@ const equivalents: readonly Equivalent[] = [
     reason: "any time below 0 says that no call waits",
   },
   {
+    path: "sim/fit/crowds.ts",
+    text: "if (place < starts.length && (starts[place] as number) < ms) place += 1;",
+    was: "<",
+    becomes: "<=",
+    reason:
+      "it steps to and fro where a start is equal, or behind the last one, until `placeOf` finds the place",
+  },
+  {
+    path: "sim/fit/outages.ts",
+    text: "let [from, best, most] = [0, 0, 0];",
+    was: "0",
+    becomes: "1",
+    reason: "the first failure begins a spell anew: its score is 0",
+  },
+  {
+    path: "sim/replay/calls.ts",
+    text: "let users = 0;",
+    was: "0",
+    becomes: "1",
+    reason: "of no calls it yields one user without any, for whom there is nothing to do",
+  },
+  {
     path: "sim/replay/running.ts",
     text: "windows = new Float64Array(0);",
     was: "0",

@@ -146,5 +146,6 @@ describe("judging", () => {
     expect(figure(summary, "waitMaxMs")).toBe(100);
     expect(() => figure(summary, "agnts.refused")).toThrowError(SpillwayError);
     expect(() => figure(summary, "agnts.refused")).toThrowError(/"agents"/);
+    expect(() => figure(summary, ".refused")).toThrowError(SpillwayError);
   });
 });
