@@ -1,6 +1,6 @@
 // The trace's form of an answer under a policy: the answer is written in the API's format, and read back.
 import type { WriteAnswer } from "../src/engine/store-limiter.ts";
-import { roomNeeded } from "../src/policy/effective.ts";
+import { refusalFacts } from "../src/policy/effective.ts";
 import type { Policy } from "../src/policy/policy.ts";
 import { wireOf } from "../src/policy/presets.ts";
 import type { OperationCall } from "../src/scenario/policy-calls.ts";
@@ -25,8 +25,8 @@ export function keepsAnswers(policy: Policy, sent: WriteAnswer): KeepAnswer {
     const answer = sent(told, nowMs, asked.caller);
     const quotas = told.readings.map(({ quota }) => quota);
     const { operation, caller } = asked;
-    const needs = () => roomNeeded(policy, operation, caller, told.cost);
-    const read = readAnswer(wire, answer, { quotas, isStatus: told.kind === "status", needs });
+    const refusal = () => refusalFacts(policy, operation, caller, told.cost);
+    const read = readAnswer(wire, answer, { quotas, isStatus: told.kind === "status", refusal });
     const members = answerMembers(read, known);
     return { operation, caller, cost: costOf(asked, told), status: answer.status, ...members };
   };

@@ -1,6 +1,6 @@
 // Keeps an audit's calls as lines of a trace of version 2; for the API of SPEC.md also of version 1, whose oracle knows
 // more of it.
-import { roomNeeded, usedQuotas } from "../policy/effective.ts";
+import { refusalFacts, usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { WireData } from "../policy/wire-data.ts";
@@ -104,8 +104,8 @@ export class AuditRecord {
     if (status === 0) return { ...noAnswer, error: error ?? "no answer" };
     const isStatus = shot.operation === "status";
     const quotas = usedQuotas(this.#policy, shot.operation, shot.attributes);
-    const needs = () => roomNeeded(this.#policy, shot.operation, shot.attributes, shot.cost);
-    const read = readAnswer(this.#wire, { status, headers, body }, { quotas, isStatus, needs });
+    const refusal = () => refusalFacts(this.#policy, shot.operation, shot.attributes, shot.cost);
+    const read = readAnswer(this.#wire, { status, headers, body }, { quotas, isStatus, refusal });
     const members = answerMembers(read, this.#quotas);
     const date = Date.parse(headers["date"] ?? "");
     const outcome = shot.isVague === true && status >= 400 ? "unknown" : members.outcome;

@@ -1,6 +1,6 @@
 // The answers to one client under a policy, recorded as they come: the line of each, by quota, and what the client is
 // told of it, in the simulator's form.
-import { roomNeeded, usedQuotas } from "../policy/effective.ts";
+import { refusalFacts, usedQuotas } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { AnswerKind, WireData } from "../policy/wire-data.ts";
@@ -44,9 +44,9 @@ export class PolicyBook {
     return this.#shownInBodies.has(kind) || (typeof body === "string" && /^\s*[[{]/.test(body));
   }
 
-  /** Returns the room that a call needs in each quota that may refuse it. */
-  needs({ operation, caller }: OperationCall, { cost }: CallTemplate): ReturnType<typeof roomNeeded> {
-    return roomNeeded(this.policy, operation, caller, cost);
+  /** Returns the facts of a call's refusal. */
+  refusalOf({ operation, caller }: OperationCall, { cost }: CallTemplate): ReturnType<typeof refusalFacts> {
+    return refusalFacts(this.policy, operation, caller, cost);
   }
 
   /** Returns the quotas that a call uses, or that a status may show. */
@@ -112,7 +112,7 @@ export class PolicyLedger implements AnswerLedger {
     const read = readAnswer(
       this.#book.wire,
       { status, headers, ...(parsed === undefined ? {} : { body: parsed.value }) },
-      { quotas, isStatus, needs: () => this.#book.needs(asked, template) },
+      { quotas, isStatus, refusal: () => this.#book.refusalOf(asked, template) },
     );
     const members = answerMembers(read, this.#book.quotas);
     const kind = isStatus ? "status" : read.outcome === "refused" ? "refused" : "admitted";

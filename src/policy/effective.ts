@@ -40,22 +40,30 @@ export const limitOf = (algorithm: QuotaAlgorithm): number =>
 export const costAsked = <Declared>(cost: Cost, declared: Declared): number | Declared =>
   cost === "declared" ? declared : typeof cost === "number" ? cost : cost.atMost;
 
-/**
- * Returns the room that a call needs in each enforced quota of its operation; `null` if it declares its cost and
- * `declared` is not known.
- */
-export function roomNeeded(
+/** Facts of a call by which a refusal that names no quota tells which one refused. */
+export interface RefusalFacts {
+  /** Room that the call needs in each quota that may refuse it; `null` where nobody knows it. */
+  readonly needs: Readonly<Record<string, number | null>>;
+  /** True if a quota may charge the call though it is refused, so that it shows less than before. */
+  readonly isCharged: boolean;
+}
+
+/** Returns the facts of a call's refusal. @param declared cost that the call declares; `null` if it is not known */
+export function refusalFacts(
   policy: Policy,
   operation: string,
   caller: Readonly<Record<string, string>>,
   declared: number | null,
-): Readonly<Record<string, number | null>> {
-  const needs = Object.entries(policy.operations[operation]?.uses ?? {}).flatMap(([name, cost]) => {
+): RefusalFacts {
+  const { uses = {}, relation } = policy.operations[operation] ?? {};
+  const needs: Record<string, number | null> = {};
+  let isCharged = relation !== "all-or-nothing";
+  for (const [name, cost] of Object.entries(uses)) {
     const { charge, enforced } = quotaFor(policy, name, caller);
-    if (enforced === false) return [];
-    return [[name, charge.fits === "any-left" ? 1 : costAsked(cost, declared)] as const];
-  });
-  return Object.fromEntries(needs);
+    isCharged ||= charge.refused === "counted" || charge.refusedByOther === "charged";
+    if (enforced !== false) needs[name] = charge.fits === "any-left" ? 1 : costAsked(cost, declared);
+  }
+  return { needs, isCharged };
 }
 
 /** Tells whether an admitted call of an operation is completed later (POLICY.md §4). */

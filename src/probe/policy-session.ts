@@ -2,7 +2,7 @@
 // policy's wire. It stops at the first sign that it is unwelcome, and draws no conclusions.
 import { inWords } from "../connect/no-answer.ts";
 import type { Ask, Got } from "../connect/send.ts";
-import { roomNeeded, usedQuotas } from "../policy/effective.ts";
+import { refusalFacts, usedQuotas } from "../policy/effective.ts";
 import { credentialOf, filled, statusRequest } from "../policy/match.ts";
 import type { Policy, RequestSample } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -107,8 +107,8 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
     const { policy, caller } = this.options;
     const quotas = usedQuotas(policy, operation, caller.attributes);
     const answer = { status: got.status, headers: got.headers, body: readBody(got.body) };
-    const needs = () => roomNeeded(policy, operation, caller.attributes, null);
-    const read = readAnswer(this.#wire, answer, { quotas, isStatus: operation === "status", needs });
+    const refusal = () => refusalFacts(policy, operation, caller.attributes, null);
+    const read = readAnswer(this.#wire, answer, { quotas, isStatus: operation === "status", refusal });
     const date = Date.parse(got.headers["date"] ?? "");
     return { ...answerMembers(read, this.#quotas), ...(Number.isFinite(date) && { date }) };
   }

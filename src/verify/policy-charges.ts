@@ -21,14 +21,19 @@ export function askedOf(
 
 /**
  * Returns the terms of a call's charge if another quota refused it. Under `each-alone`, it is unknown whether this
- * quota had room. Under `first-refusal-stops`, quotas before the refusing one were charged, later ones not.
+ * quota had room. Under `first-refusal-stops`, quotas before the refusing one were charged, later ones not; where no
+ * quota is named, it is unknown. Under both, a quota that charges at completion was not charged, as nothing completed.
  */
-export function termsOf({ operation, by }: QuotaCall, judge: PolicyQuotaJudge, used: readonly Used[]): Terms {
+export function termsOf(
+  { operation, outcome, by }: QuotaCall,
+  judge: PolicyQuotaJudge,
+  used: readonly Used[],
+): Terms {
   const { terms } = judge;
-  if (by === undefined || by === judge.name) return terms;
   const relation = judge.relationOf(operation);
-  if (relation === "all-or-nothing") return terms;
-  if (relation === "each-alone") return { ...terms, refusedByUser: null };
+  if (outcome !== "refused" || by === judge.name || relation === "all-or-nothing") return terms;
+  if (judge.quota.charge.when === "completion") return { ...terms, refusedByUser: "charges-nothing" };
+  if (by === undefined || relation === "each-alone") return { ...terms, refusedByUser: null };
   const place = (name: string): number => used.findIndex((each) => each.judge.name === name);
   return {
     ...terms,

@@ -69,6 +69,8 @@ export class PolicyQuotaJudge implements CountKind {
   readonly terms: Terms;
   readonly hypotheses: Hypotheses;
   readonly givesBack: boolean;
+  /** True if calls may take its count above its limit: any room suffices, or a quota that is asked first refuses them. */
+  readonly mayPassLimit: boolean;
   readonly shapes = null;
   /** `user` if a broader quota decides beside it, as an organization's does beside a user's. */
   readonly owner: Owner;
@@ -110,6 +112,8 @@ export class PolicyQuotaJudge implements CountKind {
       charging: chargings[charge.when],
     };
     this.givesBack = charge.when === "reserve-settle";
+    const isBound = charge.fits === "whole" || charge.when === "completion";
+    this.mayPassLimit = !isBound || isChargedUnasked(policy, name);
     this.hypotheses = new Hypotheses("rest", this.terms);
     this.owner = isNarrow(policy, name) ? "user" : "organization";
     this.#isNarrowest = isNarrowest(policy, name);
@@ -185,6 +189,21 @@ function isNarrow({ quotas, operations }: Policy, name: string): boolean {
     charge.refusedByOther === "nothing" &&
     using.length > 0 &&
     using.every(({ uses, relation }) => relation === "all-or-nothing" && Object.keys(uses).some(isBroader))
+  );
+}
+
+/** Tells whether a quota is charged for calls that another one refuses before it is asked for room. */
+function isChargedUnasked({ quotas, operations }: Policy, name: string): boolean {
+  const names = Object.keys(quotas);
+  const earlier = names.slice(0, names.indexOf(name));
+  return (
+    quotas[name]?.charge.refusedByOther === "charged" &&
+    Object.values(operations).some(
+      ({ uses, relation }) =>
+        relation === "all-or-nothing" &&
+        uses[name] !== undefined &&
+        earlier.some((other) => uses[other] !== undefined && quotas[other]?.enforced !== false),
+    )
   );
 }
 
@@ -269,14 +288,13 @@ export class PolicyQuotas {
 
   /** Returns the enforcement of a count; `{"with": NAME}` follows that quota's count of the same caller. */
   #enforcement(judge: PolicyQuotaJudge, caller: Caller, key: Caller): Enforcement {
-    const { enforced, charge } = judge.effective(key);
+    const { enforced } = judge.effective(key);
     if (typeof enforced === "object") {
       // A policy has that quota, and its key is a part of this one's, which is known here.
       const other = this.all.get(enforced.with) as PolicyQuotaJudge;
       return (this.count(other, caller) as Count).group.enforcement;
     }
-    // If any remaining unit suffices, the count may pass the limit, so that the limit bounds nothing.
-    const isBound = charge.fits === "whole" || charge.when === "completion";
-    return new Enforcement(enforced === "unknown" || !isBound ? null : enforced);
+    // A limit that the count may pass bounds nothing.
+    return new Enforcement(enforced === "unknown" || judge.mayPassLimit ? null : enforced);
   }
 }

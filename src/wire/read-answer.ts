@@ -1,5 +1,6 @@
 // Reads answers by a wire format as data (POLICY.md §8): the outcome of the call, and readings by quota.
 import { type Dictionary, type Item, parseDictionary, parseList } from "structured-headers";
+import type { RefusalFacts } from "../policy/effective.ts";
 import type {
   AnswerKind,
   ResetMeaning,
@@ -49,8 +50,8 @@ export interface AskedCall {
   /** Quotas that the call uses, or that a status shows. */
   readonly quotas: readonly string[];
   readonly isStatus: boolean;
-  /** Returns the room that the call needs in each quota that may refuse it; `null` where nobody knows it. */
-  readonly needs?: () => Readonly<Record<string, number | null>>;
+  /** Returns the facts by which a refusal that names no quota tells which one refused. Default: none are known. */
+  readonly refusal?: () => RefusalFacts;
 }
 
 type Texts = ReadonlyMap<string, string>;
@@ -85,7 +86,7 @@ const mayBeElsewhere = (status: number, showsReadings: boolean): boolean =>
  */
 function refuserAmong(
   readings: readonly AnswerReading[],
-  { quotas, needs }: AskedCall,
+  { quotas, refusal }: AskedCall,
   rows: readonly WireReading[],
 ): string | null {
   const left = new Map<string, number>();
@@ -93,21 +94,25 @@ function refuserAmong(
     const shown = remaining ?? (limit === null || used === null ? null : limit - used);
     if (quota !== null && shown !== null) left.set(quota, Math.min(shown, left.get(quota) ?? shown));
   }
-  const needed = needs?.() ?? Object.fromEntries(quotas.map((quota) => [quota, null]));
-  const isIdle = (quota: string): boolean => quotas.includes(quota) && needed[quota] === undefined;
+  const { needs, isCharged } = refusal?.() ?? {
+    needs: Object.fromEntries(quotas.map((quota) => [quota, null])),
+    isCharged: false,
+  };
+  const isIdle = (quota: string): boolean => quotas.includes(quota) && needs[quota] === undefined;
   const empty = [...left].flatMap(([quota, shown]) => (shown <= 0 ? [quota] : []));
   const full = empty.filter((quota) => !isIdle(quota));
   const hasRoom = ([quota, least]: [string, number | null]): boolean | null => {
     const shown = left.get(quota);
     return shown === undefined || (least === null && shown > 0) ? null : shown >= (least ?? 1);
   };
-  const all = Object.entries(needed);
+  const all = Object.entries(needs);
   const lacking = all.filter((each) => hasRoom(each) === false);
-  if (full.length === 1 && lacking.every(([quota]) => quota === full[0])) return full[0] ?? null;
+  const possible = all.filter((each) => hasRoom(each) !== true);
+  const others = isCharged ? possible : lacking;
+  if (full.length === 1 && others.every(([quota]) => quota === full[0])) return full[0] ?? null;
   if (quotas.length === 1) return quotas[0] ?? null;
   // A rounded count does not tell which of two quotas lacks room.
   if (full.length > 0 || rows.some(({ grain }) => grain !== undefined)) return null;
-  const possible = all.filter((each) => hasRoom(each) !== true);
   if (possible.length === 0) return empty.length === 1 ? (empty[0] ?? null) : null;
   return possible.length === 1 && (lacking.length === 1 || all.length === 1)
     ? (possible[0]?.[0] ?? null)

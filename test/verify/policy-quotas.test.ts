@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
-import type { QuotaTraceHeader } from "../../src/trace/quota-record.ts";
+import type { QuotaCall, QuotaTraceHeader } from "../../src/trace/quota-record.ts";
 import type { Count, CountGroup, Counts } from "../../src/verify/count.ts";
+import type { Used } from "../../src/verify/policy-answers.ts";
+import { termsOf } from "../../src/verify/policy-charges.ts";
 import { PolicyQuotaJudge, PolicyQuotas } from "../../src/verify/policy-quotas.ts";
 import type { QuotaName } from "../../src/verify/quota-name.ts";
 import type { UnreadFacts } from "../../src/verify/unread-judges.ts";
@@ -134,6 +136,35 @@ test("charges tell when points are held and given back, and by whom refusals are
   expect(of({ refusedByOther: "charged" })[3]).toBe("charges-organization");
   expect(alone({ ...own, shown: { remaining: "signed" } }).terms.remaining).toBe("signed");
 });
+
+test.each<[relation: string, when: string, by: string | undefined, terms: readonly (string | null)[]]>([
+  ["all-or-nothing", "admission", undefined, ["charges-nothing", "charges-nothing"]],
+  ["all-or-nothing", "admission", "two", ["charges-nothing", "charges-nothing"]],
+  ["each-alone", "admission", undefined, [null, null]],
+  ["each-alone", "admission", "two", [null, "charges-nothing"]],
+  ["first-refusal-stops", "admission", undefined, [null, null]],
+  ["first-refusal-stops", "admission", "one", ["charges-nothing", "charges-nothing"]],
+  ["first-refusal-stops", "admission", "two", ["charges-organization", "charges-nothing"]],
+  ["first-refusal-stops", "reserve-settle", "two", ["charges-organization", "charges-nothing"]],
+  ["first-refusal-stops", "completion", "two", ["charges-nothing", "charges-nothing"]],
+  ["each-alone", "completion", undefined, ["charges-nothing", "charges-nothing"]],
+])(
+  "a refusal under %s, charged at %s, by %s, charges each of two as known: %j",
+  (relation, when, by, terms) => {
+    const quota = { ...own, charge: { when } };
+    const given = {
+      quotas: { one: quota, two: quota },
+      operations: { send: { uses: { one: 1, two: 1 }, relation } },
+    };
+    const judges = ["one", "two"].map((name) => judgeOf(name, given));
+    const used = judges.map((judge) => ({ judge }) as Used);
+    const call = { operation: "send", ...(by !== undefined && { by }) } as QuotaCall;
+    const of = (outcome: QuotaCall["outcome"]) =>
+      judges.map((judge) => termsOf({ ...call, outcome }, judge, used).refusedByUser);
+    expect(of("refused")).toEqual(terms);
+    if (by === undefined) expect(of("admitted")).toEqual(["charges-nothing", "charges-nothing"]);
+  },
+);
 
 test("lost calls cost what each call may", () => {
   const lost = (cost: number | string, count: number) =>
@@ -323,6 +354,19 @@ describe("a count that is made", () => {
       { quotas: ["one"], headers: { Y: "{remaining}" }, grain: 5 },
     ];
     expect(factsOf(of(bucket, { readings }))).toEqual({ isTold: true, isExact: false });
+  });
+
+  test("is not known to be enforced where refused calls are charged to it before it is asked", () => {
+    const [paying, other] = [{ ...own, charge: { refusedByOther: "charged" } }, own];
+    const on = (quotas: Readonly<Record<string, object>>, operations?: Given["operations"]) =>
+      made({ quotas, ...(operations && { operations }) }, "paying").on;
+    expect([on({ other, paying }), on({ paying, other }), on({ paying })]).toEqual([null, true, true]);
+    expect(on({ other: { ...own, enforced: false }, paying })).toBe(true);
+    expect(on({ other, paying: own })).toBe(true);
+    const uses = { other: 1, paying: 1 };
+    expect(on({ other, paying }, { send: { uses, relation: "first-refusal-stops" } })).toBe(true);
+    const apart = { send: { uses: { other: 1 } }, look: { uses: { paying: 1 } } };
+    expect(on({ other, paying }, apart)).toBe(true);
   });
 
   test("is enforced as the policy says, unless any unit left is enough", () => {

@@ -1,9 +1,10 @@
 // Wire formats as data say more than readings (POLICY.md §8): refusals without readings, several places of one
 // advice, values of a body that are no text.
 import { expect, test } from "vitest";
-import { roomNeeded } from "../../src/policy/effective.ts";
+import { type RefusalFacts, refusalFacts } from "../../src/policy/effective.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { wireOf } from "../../src/policy/presets.ts";
+import type { PolicyInput } from "../../src/policy/schema.ts";
 import { readAnswer } from "../../src/wire/read-answer.ts";
 import { writeAnswer } from "../../src/wire/write-answer.ts";
 
@@ -84,6 +85,8 @@ test("what one reading leaves unnamed, another names: the quota that shows nothi
   expect(readAnswer(wireOf(policyOf({ readings })), answer, asked).by).toBe("all");
 });
 
+const facts = (needs: RefusalFacts["needs"], isCharged = false): RefusalFacts => ({ needs, isCharged });
+
 test.each<[calls: string | undefined, all: string | undefined, needs: object | undefined, by: string | null]>(
   [
     ["3", "8", { calls: 5, all: 1 }, "calls"],
@@ -108,8 +111,18 @@ test.each<[calls: string | undefined, all: string | undefined, needs: object | u
   ],
 )("a refusal that names none, of %s calls and %s of all, for %j: %s", (calls, all, needs, by) => {
   const headers = { ...(calls && { "X-Remaining": calls }), ...(all && { "X-All": all }) };
-  const call = { ...asked, ...(needs && { needs: () => needs as Record<string, number | null> }) };
+  const call = { ...asked, ...(needs && { refusal: () => facts(needs as Record<string, number | null>) }) };
   expect(readAnswer(wireOf(policyOf({})), { status: 429, headers }, call).by).toBe(by);
+});
+
+test("a quota that charges refused calls shows nothing left after a call that another one refused", () => {
+  const answer = { status: 429, headers: { "X-Remaining": "0" } };
+  const by = (isCharged: boolean): string | null =>
+    readAnswer(wireOf(policyOf({})), answer, {
+      ...asked,
+      refusal: () => facts({ calls: 1, all: 1 }, isCharged),
+    }).by;
+  expect([by(false), by(true)]).toEqual(["calls", null]);
 });
 
 test("a rounded count does not tell that it lacks room", () => {
@@ -118,7 +131,7 @@ test("a rounded count does not tell that it lacks room", () => {
     { quotas: ["all"], headers: { "X-All": "{remaining}" } },
   ];
   const answer = { status: 429, headers: { "X-Remaining": "10", "X-All": "8" } };
-  const call = { ...asked, needs: () => ({ calls: 12, all: 1 }) };
+  const call = { ...asked, refusal: () => facts({ calls: 12, all: 1 }) };
   expect(readAnswer(wireOf(policyOf({ readings })), answer, call).by).toBeNull();
 });
 
@@ -138,9 +151,25 @@ test("a call needs what its operation uses of the quotas that may refuse it", ()
     routes: [{ path: "/**", operation: "call" }],
   });
   const needs = { fixed: 5, said: 2, held: 4, any: 1 };
-  expect(roomNeeded(policy, "call", { user: "ann" }, 2)).toEqual(needs);
-  expect(roomNeeded(policy, "call", { user: "ann" }, null)).toEqual({ ...needs, said: null });
-  expect(roomNeeded(policy, "status", { user: "ann" }, 2)).toEqual({});
+  expect(refusalFacts(policy, "call", { user: "ann" }, 2)).toEqual(facts(needs));
+  expect(refusalFacts(policy, "call", { user: "ann" }, null)).toEqual(facts({ ...needs, said: null }));
+  expect(refusalFacts(policy, "status", { user: "ann" }, 2).needs).toEqual({});
+});
+
+test.each<[relation: string | undefined, charge: object, isCharged: boolean]>([
+  [undefined, {}, false],
+  [undefined, { refused: "counted" }, true],
+  [undefined, { refusedByOther: "charged" }, true],
+  ["each-alone", {}, true],
+  ["first-refusal-stops", {}, true],
+])("a refused call under %s, of a quota with %j, may be charged: %s", (relation, charge, isCharged) => {
+  const window = { algorithm: { kind: "fixed-window", limit: 9, windowSeconds: 60 } } as const;
+  const policy = parsePolicy({
+    ...{ version: 2, name: "charged", quotas: { one: window, two: { ...window, charge } } },
+    operations: { call: { uses: { one: 1, two: 1 }, ...(relation && { relation }) } },
+    routes: [{ path: "/**", operation: "call" }],
+  } as PolicyInput);
+  expect(refusalFacts(policy, "call", {}, null).isCharged).toBe(isCharged);
 });
 
 test("members without names are nobody's, unless there is one", () => {
