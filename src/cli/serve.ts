@@ -49,7 +49,7 @@ export const verb = defineVerb({
   name: "serve",
   summary: "run a stand-in for an API, to try your own clients against",
   notes: [
-    "Without --policy it is the reference deployment. With one, its routes answer sample JSON, and its limits hold. A request declares its cost by the header Spillway-Cost where the policy has no number.",
+    "Without --policy it is the reference deployment. With one, its routes answer sample JSON, and its limits hold. Where the policy has no number, a request declares its cost by the header Spillway-Cost, and by Spillway-Actual what it is charged in the end.",
   ],
   options,
   examples: {

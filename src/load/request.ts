@@ -3,7 +3,7 @@
 import { dearer } from "../policy/dearer.ts";
 import { credentialOf, filled, statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
-import { costHeader } from "../policy/policy.ts";
+import { actualHeader, costHeader } from "../policy/policy.ts";
 import { callPath, callQuery } from "../scenario/calls.ts";
 import type { CallTemplate } from "../scenario/client.ts";
 import { graphqlPath, policyCall, sampleOf } from "../scenario/policy-calls.ts";
@@ -64,14 +64,17 @@ export function requestParts(
   };
 }
 
-/** Returns headers and body as the operation's sample has them, with the declared cost in both. */
+/** Returns headers and body as the operation's sample has them, with the declared cost in both, and the one in the end. */
 function partsOf(
   policy: Policy,
   template: CallTemplate,
   caller: Caller,
 ): { readonly body: string | null; readonly headers: Readonly<Record<string, string>> } {
   const { operation } = policyCall(policy, template, caller);
-  const isDeclared = Object.values(policy.operations[operation]?.uses ?? {}).includes("declared");
+  const costs = Object.values(policy.operations[operation]?.uses ?? {});
+  const isDeclared = costs.includes("declared");
+  const isTold =
+    costs.some((cost) => typeof cost === "object") || (isDeclared && template.actual !== template.cost);
   const sample = sampleOf(policy, operation, template);
   const asked = sample !== undefined && isDeclared ? dearer(sample, template.cost) : sample;
   const isBodied = template.method !== "GET" && template.method !== "HEAD";
@@ -79,7 +82,11 @@ function partsOf(
   const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
   return {
     body: text === undefined ? null : filled(text, caller.attributes ?? {}),
-    headers: { ...sample?.headers, ...(isDeclared ? { [costHeader]: String(template.cost) } : {}) },
+    headers: {
+      ...sample?.headers,
+      ...(isDeclared ? { [costHeader]: String(template.cost) } : {}),
+      ...(isTold ? { [actualHeader]: String(template.actual) } : {}),
+    },
   };
 }
 

@@ -7,6 +7,8 @@ import type { WireData } from "./wire-data.ts";
 
 /** Header in which a request declares its cost to a stand-in, which cannot measure it. */
 export const costHeader = "spillway-cost";
+/** Header in which a request tells a stand-in what it is charged in the end, where that is not what it declares. */
+export const actualHeader = "spillway-actual";
 
 export type Anchor = Shape<typeof form.anchor>;
 export interface FixedWindow extends Shape<typeof form.fixedWindow> {

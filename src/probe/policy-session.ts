@@ -107,7 +107,8 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
     const { policy, caller } = this.options;
     const quotas = usedQuotas(policy, operation, caller.attributes);
     const answer = { status: got.status, headers: got.headers, body: readBody(got.body) };
-    const refusal = () => refusalFacts(policy, operation, caller.attributes, null);
+    // Whether refused calls are charged is to be found out.
+    const refusal = () => ({ ...refusalFacts(policy, operation, caller.attributes, null), isCharged: false });
     const read = readAnswer(this.#wire, answer, { quotas, isStatus: operation === "status", refusal });
     const date = Date.parse(got.headers["date"] ?? "");
     return { ...answerMembers(read, this.#quotas), ...(Number.isFinite(date) && { date }) };

@@ -12,10 +12,11 @@ import { type SlowQuotaStore, shownByStatus } from "../engine/store.ts";
 import type { WriteAnswer } from "../engine/store-limiter.ts";
 import type { FaultyQuotas } from "../faults/fault.ts";
 import { sentBy } from "../faults/sent.ts";
-import { filledQuotas } from "../policy/effective.ts";
+import { costAsked, filledQuotas } from "../policy/effective.ts";
 import { routeOf } from "../policy/match.ts";
 import {
   type AttributeSource,
+  actualHeader,
   costHeader,
   type Operation,
   type Policy,
@@ -115,24 +116,26 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
     const cost = costOf(operation, asked);
     const decided = limiter.decide({ caller, operation: name, cost }, nowMs);
     if (!("resume" in decided)) {
-      finish(asked, caller, cost, decided, nowMs);
+      finish(asked, caller, operation, cost, decided, nowMs);
       return;
     }
     if (sleep === undefined) throw new RangeError("a slow limiter needs a sleep");
     sleep(decided.waitMs)
-      .then(() => finish(asked, caller, cost, decided.resume(now()), now()))
+      .then(() => finish(asked, caller, operation, cost, decided.resume(now()), now()))
       .catch((error: unknown) => void asked.reply.send(error));
   }
 
   function finish(
     asked: Asked,
     caller: Attributes,
+    operation: Operation,
     cost: number,
     decision: PolicyDecision,
     nowMs: number,
   ): void {
     const { reservation, refusedBy, retryAtMs } = decision;
-    const readings = reservation === null ? decision.readings : limiter.settle(reservation, cost, nowMs);
+    const used = usedOf(operation, asked, cost);
+    const readings = reservation === null ? decision.readings : limiter.settle(reservation, used, nowMs);
     const kind = refusedBy === null ? "admitted" : "refused";
     write(asked, caller, { kind, readings, refusedBy, retryAtMs, cost }, nowMs);
   }
@@ -220,14 +223,18 @@ function sourced(source: AttributeSource, headers: IncomingHttpHeaders, body: un
   return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
-const integer = /^\d{1,15}$/;
+/** Returns the units that a request tells in a header; `null` if it tells none. */
+function toldBy({ headers }: FastifyRequest, header: string): number | null {
+  const text = headers[header];
+  return typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
 
 /** Returns the cost that a request's header declares, or the sample's, as its dearer member makes it. */
 function costOf({ samples, uses }: Operation, { request, body }: Asked): number {
   const bounds = Object.values(uses).flatMap((cost) => (typeof cost === "object" ? cost.atMost : []));
   const most = Math.min(Number.MAX_SAFE_INTEGER, ...bounds);
-  const declared = request.headers[costHeader];
-  if (typeof declared === "string" && integer.test(declared)) return Math.min(Number(declared), most);
+  const declared = toldBy(request, costHeader);
+  if (declared !== null) return Math.min(declared, most);
   const [sample] = samples;
   if (sample?.dearer === undefined) return Math.min(sample?.cost ?? 1, most);
   const { pointer, costEach } = sample.dearer;
@@ -236,6 +243,12 @@ function costOf({ samples, uses }: Operation, { request, body }: Asked): number 
   if (typeof asked !== "number") return Math.min(sample.cost, most);
   const more = (Math.max(0, Math.round(asked)) - (typeof base === "number" ? base : 0)) * costEach;
   return Math.min(Math.max(0, sample.cost + more), most);
+}
+
+/** Returns the units that a call is charged in the end: those that a header tells, at most those that it asked for. */
+function usedOf({ uses }: Operation, { request }: Asked, cost: number): number {
+  const most = Object.values(uses).flatMap((each) => (typeof each === "number" ? [] : costAsked(each, cost)));
+  return Math.min(toldBy(request, actualHeader) ?? cost, ...most);
 }
 
 /** Returns the API's host that a request is for: the routes' first one if it names another, such as the stand-in's own. */

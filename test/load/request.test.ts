@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { type RequestParts, requestParts } from "../../src/load/request.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
+import type { Policy } from "../../src/policy/policy.ts";
 import { rest } from "../../src/scenario/calls.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 import { policyCall } from "../../src/scenario/policy-calls.ts";
@@ -52,4 +53,22 @@ test("a call has the headers of its sample, and of its own where it says others"
     { user: "ann", project: "blue" },
     { user: "ann", project: "red" },
   ]);
+});
+
+test.each<[uses: Record<string, unknown>, actual: number, told: object]>([
+  [{ tokens: "declared" }, 20, { "spillway-cost": "20" }],
+  [{ tokens: "declared" }, 0, { "spillway-cost": "20", "spillway-actual": "0" }],
+  [{ tokens: { atMost: 90 } }, 20, { "spillway-actual": "20" }],
+  [{ tokens: { atMost: 90 } }, 7, { "spillway-actual": "7" }],
+  [{ tokens: 3 }, 7, {}],
+])("a call of %j, charged %d in the end, tells a stand-in %j", (uses, actual, told) => {
+  const chat = { ...policy.operations["chat"], uses };
+  const { headers } = requestParts(
+    rest("/v1/chat", { method: "POST", cost: 20, actual }),
+    caller,
+    { base: "http://127.0.0.1:1", graphqlUrl: "" },
+    { ...policy, operations: { chat } } as Policy,
+  );
+  const ours = Object.entries(headers).filter(([name]) => name.startsWith("spillway-"));
+  expect(Object.fromEntries(ours)).toEqual(told);
 });

@@ -246,6 +246,25 @@ describe("a policy of one's own", () => {
   });
 
   test.each([
+    ["what a header tells that it was charged in the end", "declared", { "Spillway-Actual": "60" }, 940],
+    ["at most what it declared", "declared", { "Spillway-Actual": "200" }, 900],
+    ["what it declared where the header holds no whole number", "declared", { "Spillway-Actual": "-1" }, 900],
+    ["what the header tells, of a bounded cost", { atMost: 600 }, { "Spillway-Actual": "60" }, 940],
+    ["at most its bound", { atMost: 600 }, { "Spillway-Actual": "700" }, 400],
+  ])("charges a reserved call %s", async (_, cost, told, remaining) => {
+    const [sample] = policy.operations.completion.samples;
+    const own = {
+      ...policy,
+      quotas: { ...policy.quotas, tokens: { ...policy.quotas.tokens, charge: { when: "reserve-settle" } } },
+      operations: { completion: { uses: { tokens: cost }, samples: [sample] } },
+    };
+    const { call } = standIn(own, [{ tenant: "acme" }]);
+    const headers = { "Spillway-Cost": "100", ...told };
+    const answer = await call("POST", "/acme/complete", { body: { model: "small" }, headers });
+    expect(answer.headers["x-ratelimit-remaining"]).toBe(String(remaining));
+  });
+
+  test.each([
     ["the operation that the body names", "M", "1995"],
     ["the first one where it names none", undefined, "1999"],
     ["the first one where there is none of that name", "none", "1999"],
