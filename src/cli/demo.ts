@@ -145,7 +145,7 @@ async function demonstrate(
     broken: { fault: faultFor(asked), verdict: broken.verdict.verdict },
   });
   await open(html);
-  process.exitCode = exitOf(checked.ok && loaded.held, broken.verdict);
+  process.exitCode = exitOf(checked, loaded, broken.verdict);
 }
 
 /** Says which limits are shown. @param rules value of `--rules` */
@@ -162,8 +162,11 @@ export function introduction(rules: string | undefined): string {
  * Returns the exit status: 0 if everything held, and the broken limiter was found.
  * @param broken verdict on it; it need not be found by a trace that was not judged whole
  */
-export const exitOf = (isHeld: boolean, { verdict, notJudged = [] }: Verdict): number =>
-  isHeld && (notJudged.length > 0 || verdict === "violated") ? 0 : 1;
+export const exitOf = (
+  checked: { readonly ok: boolean },
+  loaded: { readonly held: boolean },
+  { verdict, notJudged = [] }: Verdict,
+): number => (checked.ok && loaded.held && (notJudged.length > 0 || verdict === "violated") ? 0 : 1);
 
 const stage = (terminal: Terminal, name: string, what: string): void =>
   terminal.say("", `${pc.bold(pc.cyan(name))} ${what}`);

@@ -9,14 +9,15 @@ const verdict = (state: Verdict["verdict"], notJudged: readonly unknown[] = []):
   ({ verdict: state, notJudged }) as never;
 
 test.each([
-  [true, verdict("violated"), 0],
-  [true, verdict("ok"), 1],
-  [true, verdict("ok", [{}]), 0],
-  [true, { ...verdict("violated"), notJudged: undefined } as never, 0],
-  [false, verdict("violated"), 1],
-  [false, verdict("ok", [{}]), 1],
-])("the demo: held %s, %j", (isHeld, broken, status) => {
-  expect(exitOfDemo(isHeld, broken)).toBe(status);
+  [true, true, verdict("violated"), 0],
+  [true, true, verdict("ok"), 1],
+  [true, true, verdict("ok", [{}]), 0],
+  [true, true, { ...verdict("violated"), notJudged: undefined } as never, 0],
+  [false, true, verdict("violated"), 1],
+  [true, false, verdict("violated"), 1],
+  [false, false, verdict("ok", [{}]), 1],
+])("the demo: its check passed %s, its load held %s, %j", (ok, held, broken, status) => {
+  expect(exitOfDemo({ ok }, { held }, broken)).toBe(status);
 });
 
 test.each([

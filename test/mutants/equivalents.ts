@@ -540,6 +540,13 @@ const equivalents: readonly Equivalent[] = [
     becomes: ">",
     reason: "a delay of 1 ms is one of 1 ms either way",
   },
+  {
+    path: "src/probe/filling.ts",
+    text: "const again = ownPipelines(organization, Math.max(1, Math.min(500, (small.points ?? 0) - 3)));",
+    was: "0",
+    becomes: "1",
+    reason: "a query of unknown cost asks for one pipeline either way",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

@@ -66,6 +66,13 @@ describe("a kind of call", () => {
     expect((await counting(moving([1, 0]))).said.slice(0, 2)).toEqual([false, "certain"]);
   });
 
+  test("is not called free if its own answer shows the charge that a stale status lacks", async () => {
+    const stale: Answers = (ask) => ({ organization: [100, 100], user: [50, isStatus(ask) ? 50 : 49] });
+    expect((await counting(stale)).said.slice(0, 3)).toEqual([
+      ...[null, "not seen", "its trials contradict each other"],
+    ]);
+  });
+
   test("is not told by a charge in the user's window alone, nor by a count that falls", async () => {
     expect(await counting(moving([0, 1]))).toEqual({
       calls: 4,

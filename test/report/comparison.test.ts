@@ -78,6 +78,17 @@ test("nothing refused is told as 0, and a small difference is not 0", () => {
   expect(words).toContain(" fairness 0.9 0.9 &lt;0.001 ");
 });
 
+test.each<[keyof Figures, number, number, string]>([
+  ["refusedShare", 0.25, 0.125, "25% 12.5% +12.5 pp"],
+  ["refusedShare", 0.1, 0.31, "10% 31% −21 pp"],
+  ["fairness", 0.5, 0.75, "0.5 0.75 −0.25"],
+  ["refused", 12, 7, "12 7 +5"],
+  ["waitP50Ms", 1500, 2000, "1.5 s 2 s −500 ms"],
+])("a difference of %s is told in its unit: %d and %d", (name, ours, theirs, words) => {
+  const all = told(withFigures(measured, { [name]: ours }), withFigures(simulated, { [name]: theirs }));
+  expect(all).toContain(` ${name} ${words} `);
+});
+
 test("in Markdown, two runs of one kind have titles of their own", () => {
   const titles = (one: ReportSource, other: ReportSource): string | undefined =>
     renderMarkdown(one.run, other.run)
