@@ -8,7 +8,7 @@ import { callerMapping } from "../logs/caller-sources.ts";
 import type { LogOptions } from "../logs/choices.ts";
 import { globMatcher } from "../logs/glob.ts";
 import { harMapping } from "../logs/har.ts";
-import { isSpreadJson, valuesByLine } from "../logs/json-values.ts";
+import { valuesByLine, valuesDepth } from "../logs/json-values.ts";
 import { plain } from "../logs/log-blocks.ts";
 import { guessMapping, type LogMapping, type MappingFlags, noMapping } from "../logs/mapping.ts";
 import type { LogFile } from "../logs/read-file.ts";
@@ -108,14 +108,18 @@ export async function openLogs(
 /** Returns the policy that logs are read by; a trace may name one itself. `undefined` means the API of SPEC.md. */
 export type PolicyOf = (files: readonly LogFile[]) => Promise<Policy | undefined>;
 
-/** Returns a log with its format and columns; `null` if it is empty. */
-async function lookAt(source: LogSource, args: LogOptions): Promise<LogFile | null> {
+/**
+ * Returns a log with its format and columns; `null` if it is empty.
+ * @param isByLine true if its JSON was written as lines already
+ */
+async function lookAt(source: LogSource, args: LogOptions, isByLine = false): Promise<LogFile | null> {
   const { head, isWhole } = await headOf(source);
   if (head.length === 0) return null;
   const { name, open } = source;
-  if (isSpread(head, args)) {
-    const lines = () => valuesByLine(plain(open(), name));
-    return lookAt({ ...source, open: lines }, { ...args, format: "ndjson" });
+  const depth = isByLine ? null : depthOf(head, args);
+  if (depth !== null) {
+    const lines = () => valuesByLine(plain(open(), name), depth);
+    return lookAt({ ...source, open: lines }, { ...args, format: "ndjson" }, true);
   }
   const sample = sniffLog(head, isWhole, name, args.format ?? null);
   if (sample.format === "parquet" || args.sql !== undefined)
@@ -123,10 +127,10 @@ async function lookAt(source: LogSource, args: LogOptions): Promise<LogFile | nu
   return { name, open, sample, mapping: mappingOf(sample, flagsOf(args), name) };
 }
 
-/** Tells whether a log is JSON whose rows are elements of an array, or take several lines; HAR is read as it is. */
-function isSpread(head: Uint8Array, { format = "ndjson", sql }: LogOptions): boolean {
-  const text = new TextDecoder().decode(head);
-  return format === "ndjson" && sql === undefined && isSpreadJson(text) && !isHar(text);
+/** Returns the depth of the rows of JSON that are no lines (`valuesDepth`); `null` for lines, and for HAR. */
+function depthOf(head: Uint8Array, { format = "ndjson", sql }: LogOptions): number | null {
+  if (format !== "ndjson" || sql !== undefined || isHar(new TextDecoder().decode(head))) return null;
+  return valuesDepth(head);
 }
 
 function mappingOf(sample: LogSample, flags: MappingFlags, name: string): LogMapping {
