@@ -1,9 +1,11 @@
 // A scenario under other conditions: shorter, with other rules, from another start. Clients stay as they are.
 import type { Policy } from "../policy/policy.ts";
 import type { Rules } from "../rules/rules.ts";
+import { policyUse } from "./advice.ts";
+import type { CallTemplate } from "./client.ts";
 import { longestMs, Mistakes } from "./mistakes.ts";
 import type { Network } from "./network.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Population, Scenario } from "./scenario.ts";
 
 /** Changes that a run may make to a scenario. */
 export interface Adjustments {
@@ -42,17 +44,29 @@ export function adjustScenario(scenario: Scenario, adjustments: Adjustments): Sc
     ...limitsOf(rules === undefined ? (policy ?? own) : undefined),
     network: network ?? scenario.network,
   };
-  if (adjusted.policy === undefined)
-    for (const { name, behaviour } of adjusted.populations)
-      for (const call of behaviour.calls)
-        if (call.scope === "rest" && call.kind === "call" && call.cost !== 1)
-          mistakes.add(
-            `populations.${name}.${call.name}.cost`,
-            call.cost,
-            "1 under rules; other costs go with --policy",
-          );
+  for (const population of adjusted.populations)
+    for (const call of population.behaviour.calls)
+      for (const [member, ...mistake] of costMistakes(population, call, adjusted.policy))
+        mistakes.add(`populations.${population.name}.${call.name}.${member}`, ...mistake);
   mistakes.finish("this scenario cannot be adjusted");
   return adjusted;
+}
+
+/** Returns the costs of a call that the run's limits cannot count. */
+function costMistakes(
+  population: Population,
+  call: CallTemplate,
+  policy: Policy | undefined,
+): [member: "cost" | "actual", got: number, allowed: string][] {
+  if (policy === undefined)
+    return call.scope === "rest" && call.kind === "call" && call.cost !== 1
+      ? [["cost", call.cost, "1 under rules; other costs go with --policy"]]
+      : [];
+  return Object.entries(policyUse(population, call, policy).uses ?? {}).flatMap(([quota, cost]) =>
+    typeof cost === "object" && call.actual > cost.atMost
+      ? [["actual", call.actual, `at most ${cost.atMost}, which the policy says of ${quota}`]]
+      : [],
+  );
 }
 
 const limitsOf = (policy: Policy | undefined): Partial<Pick<Scenario, "rules" | "policy">> =>

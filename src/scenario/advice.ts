@@ -64,7 +64,7 @@ function isEmpty(scenario: Scenario, place: number): boolean {
 }
 
 /** Returns what a call of a population uses of a policy's quotas (`undefined`: none of them counts it), and its caller. */
-function policyUse({ organization }: Population, call: CallTemplate, policy: Policy) {
+export function policyUse({ organization }: Population, call: CallTemplate, policy: Policy) {
   const seat = { organization: organization ?? defaultOrganization, user: "", token: null };
   const { operation, caller } = policyCall(policy, call, seat);
   return { caller, uses: policy.operations[operation]?.uses };

@@ -178,4 +178,21 @@ describe("advice", () => {
     );
     expect(adjustScenario(dear, { policy })).toMatchObject({ rules: null, policy: { name: "own" } });
   });
+
+  test("no call is charged more in the end than the policy says of its operation", () => {
+    const using = (actual: number) =>
+      scenario(rest("/v1/p/call", { method: "POST", cost: 20, actual, name: "dear" }));
+    expect(() => adjustScenario(using(10), { policy })).toThrow(
+      expect.objectContaining({
+        problems: [
+          {
+            path: "populations.all.dear.actual",
+            got: "10",
+            allowed: "at most 9, which the policy says of any",
+          },
+        ],
+      }),
+    );
+    expect(adjustScenario(using(9), { policy }).policy?.name).toBe("own");
+  });
 });
