@@ -82,7 +82,9 @@ export async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
   const { asRules } = await import("../policy/shorthand.ts");
   const { wireOf } = await import("../policy/presets.ts");
-  const { needsByVerb, unroutedOperations, unshownQuotas } = await import("../policy/sentences.ts");
+  const { needsByVerb, strayedSamples, unroutedOperations, unshownQuotas } = await import(
+    "../policy/sentences.ts"
+  );
   const { looseResets, untoldWindows } = await import("../wire/rounding.ts");
   const { counted } = await import("../rules/words.ts");
   const needs = needsByVerb(policy);
@@ -102,6 +104,7 @@ export async function check(terminal: Terminal, named: string): Promise<void> {
     asRules(policy) === null
       ? [
           ...unroutedOperations(policy),
+          ...strayedSamples(policy),
           ...unshownQuotas(policy, wireOf(policy)),
           ...untoldWindows(policy),
           ...looseResets(policy),

@@ -7,6 +7,7 @@ import type { Operation, Override, Policy, Quota, QuotaAlgorithm, Route, TokenBu
 import { presets } from "./presets.ts";
 import { attributesOfPath, attributesOfRoute, hides, isSame } from "./routes.ts";
 import { usesMost, windowSecondsMost } from "./schema.ts";
+import type { WireOutcome } from "./wire-data.ts";
 
 const most = Number.MAX_SAFE_INTEGER;
 
@@ -31,13 +32,38 @@ function unknown(path: string, name: string, known: readonly string[], kind: str
 function wireMisfits({ wire, quotas }: Policy): Problem[] {
   if (typeof wire === "string")
     return Object.hasOwn(presets, wire) ? [] : [unknown("wire", wire, Object.keys(presets), "a wire format")];
-  return wire.readings.flatMap(({ quotas: shown = [] }, index) =>
-    shown.flatMap((name, place) =>
+  const shown = wire.readings.flatMap(({ quotas: names = [] }, index) =>
+    names.flatMap((name, place) =>
       Object.hasOwn(quotas, name)
         ? []
         : [unknown(`wire.readings.${index}.quotas.${place}`, name, Object.keys(quotas), "a quota")],
     ),
   );
+  return [...shown, ...wire.outcomes.flatMap(outcomeMisfits)];
+}
+
+/** Checks that an outcome tells refusals from admitted calls, and the quota where it says that the answer does. */
+function outcomeMisfits(
+  { outcome, by, status, headers, lacks, body }: WireOutcome,
+  index: number,
+): Problem[] {
+  if (outcome !== "refused") return [];
+  const path = `wire.outcomes.${index}`;
+  const problems: Problem[] = [];
+  const conditions = Object.keys(headers).length + lacks.length + Object.keys(body).length;
+  if (conditions === 0 && (status === undefined || status.some((one) => one >= 200 && one < 300)))
+    problems.push({
+      path: `${path}.status`,
+      got: quote(status),
+      allowed: "statuses of refusals alone, or headers or a body that tell them from admitted calls",
+    });
+  if (by === "{quota}" && !JSON.stringify([headers, body]).includes("{quota}"))
+    problems.push({
+      path: `${path}.by`,
+      got: quote(by),
+      allowed: "the name of a quota, or {quota} in a text of headers or body, too",
+    });
+  return problems;
 }
 
 function quotaMisfits({ quotas }: Policy, name: string, { algorithm, key, enforced }: Quota): Problem[] {
@@ -111,7 +137,7 @@ function operationMisfits(policy: Policy, name: string, { uses, samples }: Opera
     problems.push({
       path: `${path}.uses`,
       got: `${names.length} quotas`,
-      allowed: `from 1 to ${usesMost} quotas on one call`,
+      allowed: `from 1 to ${usesMost} quotas on one call; routes of calls without limits go to "other"`,
     });
   for (const used of names) {
     const quota = Object.hasOwn(policy.quotas, used) ? policy.quotas[used] : undefined;

@@ -26,9 +26,16 @@ function meantIn(issues: readonly v.BaseIssue<unknown>[]): readonly v.BaseIssue<
   const pathOf = ({ path }: v.BaseIssue<unknown>): string => JSON.stringify(path?.map(({ key }) => key));
   const byPath = new Map(placed.map((issue) => [pathOf(issue), issue]));
   const values = [...byPath.values()].filter(({ type }) => type !== "strict_object");
-  // A member that is missing or unknown in each of several forms does not tell which form was meant.
-  return values.length > 0 ? values : byPath.size < placed.length ? [] : placed;
+  // Members that are missing or unknown in each of several forms do not tell which form was meant.
+  const missing = placed.filter(({ expected }) => expected !== "never").length;
+  const isOpen = byPath.size < placed.length || (missing > 1 && missing < placed.length);
+  return values.length > 0 ? values : isOpen ? [] : placed;
 }
+
+/** Returns each mistake once: a value may fail several checks of one form, all of which say what is allowed. */
+const once = (problems: readonly Problem[]): Problem[] => [
+  ...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values(),
+];
 
 const invalid = (problems: readonly Problem[], hint?: string): SpillwayError =>
   new SpillwayError("POLICY_INVALID", "this policy cannot be used", {
@@ -46,14 +53,9 @@ export function isPolicy(input: unknown): boolean {
   if (version !== undefined && version !== 1) return true;
   const members = ownMembers.filter((name) => Object.hasOwn(input, name));
   if (members.length === 0) return false;
-  throw invalid(
-    members.map((path) => ({
-      path,
-      got: "a member of version 2",
-      allowed: "members of version 1, or both as version 2",
-    })),
-    'a policy begins with "version": 2',
-  );
+  throw invalid([
+    { path: "version", got: quote(version), allowed: `2, as ${members.join(", ")} are members of a policy` },
+  ]);
 }
 
 /**
@@ -66,7 +68,7 @@ export function parsePolicy(input: unknown): Policy {
     throw invalid([{ path: "policy", got: quote(input), allowed: "an object of a policy, or of rules" }]);
   if (!isPolicy(input)) return policyOf(parseRules(withoutVersion(input)));
   const parsed = v.safeParse(policySchema, input);
-  if (!parsed.success) throw invalid(parsed.issues.flatMap((issue) => problemsOf(issue)));
+  if (!parsed.success) throw invalid(once(parsed.issues.flatMap((issue) => problemsOf(issue))));
   const missing = withoutWindow(parsed.output);
   if (missing.length > 0) throw invalid(missing);
   const policy = completed(parsed.output);

@@ -172,7 +172,7 @@ export const route = object({
   path: v.pipe(
     text("a path, as /v2/organizations/{organization}/**"),
     v.regex(
-      /^(\/(\{[A-Za-z_]\w*\}|[^{}*/]*))*(\/\*\*)?$/,
+      /^(\/(\{[A-Za-z_]\w*\}|(?!:)[^{}*/?#]*))*(\/\*\*)?$/,
       "a path of segments, {name} for one of them, ** at its end",
     ),
     v.startsWith("/", "a path that begins with /"),

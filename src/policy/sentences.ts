@@ -4,7 +4,8 @@ import { unenforceable } from "./as-window.ts";
 import { calendarWindow } from "./calendar.ts";
 import { quotaFor } from "./effective.ts";
 import { envelopeOf } from "./envelope.ts";
-import type { Charge, FixedWindow, Operation, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
+import { routeOf } from "./match.ts";
+import type { CallSample, Charge, FixedWindow, Operation, Policy, Quota, QuotaAlgorithm } from "./policy.ts";
 import { mayShow, type ResetMeaning, type WireData } from "./wire-data.ts";
 
 const spans = [
@@ -211,6 +212,29 @@ export const unroutedOperations = ({ operations, routes }: Policy): string[] =>
       ? []
       : [`operations.${name}: no route leads to it, so that no request is one.`],
   );
+
+/** Returns a warning for each sample that the routes take for no call of its operation, if a policy has routes. */
+export const strayedSamples = (policy: Policy): string[] =>
+  Object.entries(policy.operations).flatMap(([name, { samples }]) =>
+    samples.flatMap((sample, index) => {
+      const operations = operationsOf(policy, sample);
+      if (policy.routes.length === 0 || operations.includes(name)) return [];
+      const [other = null] = operations;
+      const led = other === null ? "no route leads it anywhere" : `its route leads to ${other}`;
+      return [
+        `operations.${name}.samples.${index}: ${sample.method} ${sample.path} is no call of ${name}: ${led}.`,
+      ];
+    }),
+  );
+
+/** Returns the operations that a sample may be a call of: its body tells which kind of GraphQL operation it holds. */
+function operationsOf(policy: Policy, { method, path }: CallSample): string[] {
+  const host = policy.routes.find((route) => route.host !== undefined)?.host ?? "";
+  return ([null, "query", "mutation"] as const).flatMap((graphql) => {
+    const found = routeOf(policy, { method: method.toUpperCase(), target: path, host, graphql });
+    return found === null ? [] : [found.route.operation];
+  });
+}
 
 /** Returns what each verb still needs of a policy; an empty list if nothing. */
 export function needsByVerb(policy: Policy): Readonly<Record<string, readonly string[]>> {

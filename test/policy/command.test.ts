@@ -128,7 +128,9 @@ test("a policy of other quotas is checked as one, and half a policy is said to b
   });
   expect(await simulate("--policy", "mixed.json", "d")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/POLICY_INVALID.*quotas: got a member of version 2/s),
+    stderr: expect.stringMatching(
+      /POLICY_INVALID.*version: got nothing, allowed: 2, as quotas are members of a policy/s,
+    ),
   });
 });
 

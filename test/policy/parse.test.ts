@@ -42,6 +42,14 @@ const bucket = (capacity: number, amount: number, everyMs: number) => ({
   refill: { amount, everyMs },
 });
 
+/** A policy of one quota and one operation. */
+const least = {
+  version: 2,
+  name: "least",
+  quotas: { calls: { algorithm: { kind: "fixed-window", limit: 5, windowSeconds: 60 } } },
+  operations: { call: { uses: { calls: 1 } } },
+};
+
 test("a quota that is used where there is none says so", () => {
   const input = { version: 2, name: "none", quotas: {}, operations: { call: { uses: { calls: 1 } } } };
   expect(problems(input)).toEqual([
@@ -503,7 +511,11 @@ describe("a mistake is named with its path and what is allowed", () => {
         operations: { call: { uses: Object.fromEntries(names.map((name) => [name, 1])) } },
       }),
     ).toEqual([
-      { path: "operations.call.uses", got: "50 quotas", allowed: "from 1 to 32 quotas on one call" },
+      {
+        path: "operations.call.uses",
+        got: "50 quotas",
+        allowed: `from 1 to 32 quotas on one call; routes of calls without limits go to "other"`,
+      },
     ]);
   });
 
@@ -519,12 +531,50 @@ describe("a mistake is named with its path and what is allowed", () => {
   });
 
   test("a version 1 file with members of version 2", () => {
-    expect(problems({ user: {}, quotas: {}, wire: "buildkite" }).map(({ path, got }) => [path, got])).toEqual(
-      [
-        ["quotas", "a member of version 2"],
-        ["wire", "a member of version 2"],
-      ],
-    );
+    expect(problems({ user: {}, quotas: {}, wire: "buildkite" })).toEqual([
+      { path: "version", got: "nothing", allowed: "2, as quotas, wire are members of a policy" },
+    ]);
+    expect(problems({ version: 1, quotas: {} })).toMatchObject([{ path: "version", got: "1" }]);
+  });
+
+  test.each<[anchor: object, path: string]>([
+    [{ calendar: "day" }, ""],
+    [{ zone: "UTC" }, ""],
+    [{ calendar: "hour", zone: "UTC" }, ".calendar"],
+    [{ offsetMs: -1 }, ".offsetMs"],
+  ])("an anchor %j", (anchor, path) => {
+    const quotas = { calls: { algorithm: { ...least.quotas.calls.algorithm, anchor } } };
+    expect(problems({ ...least, quotas }).map((one) => one.path)).toEqual([
+      `quotas.calls.algorithm.anchor${path}`,
+    ]);
+  });
+
+  test("a value that fails several checks of one form, once", () => {
+    const quotas = { calls: { algorithm: { kind: "fixed-window", limit: 0.5, windowSeconds: 60 } } };
+    expect(problems({ ...least, quotas })).toMatchObject([{ path: "quotas.calls.algorithm.limit" }]);
+  });
+
+  test.each(["/v1/things?page=2", "/v1/:id", "/v1/things#top"])("a route's path %s", (path) => {
+    const routes = [{ path, operation: "other" }];
+    expect(problems({ ...least, routes })).toMatchObject([{ path: "routes.0.path" }]);
+    expect(problems({ ...least, routes: [{ path: "/v1/things:list/**", operation: "other" }] })).toEqual([]);
+  });
+
+  test.each<[outcome: object, path: string | null]>([
+    [{ status: [200] }, "status"],
+    [{}, "status"],
+    [{ status: [403, 200] }, "status"],
+    [{ status: [403] }, null],
+    [{ status: [200], body: { "/ok": "false" } }, null],
+    [{ headers: { "X-Refused": "*" } }, null],
+    [{ lacks: ["X-Left"] }, null],
+    [{ status: [403], by: "{quota}" }, "by"],
+    [{ status: [403], by: "{quota}", body: { "/errors/{quota}/code": "429" } }, null],
+    [{ status: [403], by: "{quota}", headers: { "X-By": ["{quota}", "*"] } }, null],
+  ])("a refusal of %j that is told from nothing", (outcome, path) => {
+    const outcomes = [{ outcome: "refused", ...outcome }];
+    const found = problems({ ...least, wire: { revision: "1", outcomes } }).map((one) => one.path);
+    expect(found).toEqual(path === null ? [] : [`wire.outcomes.0.${path}`]);
   });
 
   test("a file's member that stands twice", () => {

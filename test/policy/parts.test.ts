@@ -11,7 +11,12 @@ import { filled, segmentsOf, statusRequest } from "../../src/policy/match.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { CallSample, Policy, QuotaAlgorithm, Route } from "../../src/policy/policy.ts";
 import { hides, isSame } from "../../src/policy/routes.ts";
-import { needsByVerb, overrideSentences, unroutedOperations } from "../../src/policy/sentences.ts";
+import {
+  needsByVerb,
+  overrideSentences,
+  strayedSamples,
+  unroutedOperations,
+} from "../../src/policy/sentences.ts";
 import { asRules, firstDifference, policyOf } from "../../src/policy/shorthand.ts";
 import { parsePolicyTokens } from "../../src/policy/tokens.ts";
 import { parseRules } from "../../src/rules/parse.ts";
@@ -204,6 +209,33 @@ describe("what verbs need of a policy", () => {
     ]);
     expect(unroutedOperations({ ...policy, routes: [] })).toEqual([]);
     expect(unroutedOperations(told)).toEqual([]);
+  });
+
+  test("a sample that is no call of its operation is named, where there are routes at all", () => {
+    const sample = (path: string, method = "get"): CallSample => ({ method, path, headers: {}, cost: 1 });
+    const samples = [
+      sample("/a/1"),
+      sample("/b"),
+      sample("/g", "POST"),
+      sample("/nowhere"),
+      sample("/a/{user}"),
+    ];
+    const one = { ...operations["look"], samples } as Policy["operations"][string];
+    const route = { operation: "one", attributes: {} };
+    const strayed = {
+      ...policy,
+      operations: { one },
+      routes: [
+        { ...route, methods: ["GET"], path: "/a/{user}", host: "api.example.com" },
+        { ...route, path: "/b", operation: "other" },
+        { ...route, path: "/g", graphql: "mutation" as const },
+      ],
+    };
+    expect(strayedSamples(strayed)).toEqual([
+      "operations.one.samples.1: get /b is no call of one: its route leads to other.",
+      "operations.one.samples.3: get /nowhere is no call of one: no route leads it anywhere.",
+    ]);
+    expect(strayedSamples({ ...strayed, routes: [] })).toEqual([]);
   });
 
   test("samples, routes, a status, quotas that are enforced and windows", () => {
