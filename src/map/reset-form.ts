@@ -133,10 +133,10 @@ function found(form: TimeForm, shown: readonly ShownReset[]): FoundForm {
 function refillOf(form: TimeForm, shown: readonly ShownReset[]): number | null {
   const points = shown.flatMap(({ text, atMs, limit, remaining }) => {
     const time = readTime(form, text.trim());
-    const span = time?.afterMs ?? (atMs === null || time === null ? null : (time.atMs ?? atMs) - atMs);
-    const taken = (limit ?? 0) - (remaining ?? 0);
-    if (time === null || span === null || limit === null || remaining === null || taken <= 0) return [];
-    return [{ taken, span, gridMs: time.gridMs, isInstant: time.afterMs === null }];
+    if (time === null || limit === null || remaining === null || remaining >= limit) return [];
+    const { afterMs, atMs: endMs, gridMs } = time;
+    const span = afterMs ?? (endMs === null || atMs === null ? null : endMs - atMs);
+    return span === null ? [] : [{ taken: limit - remaining, span, gridMs, isInstant: afterMs === null }];
   });
   points.sort((one, other) => one.taken - other.taken);
   const [least, most] = [points[0], points.at(-1)];

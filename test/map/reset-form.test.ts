@@ -11,6 +11,8 @@ const shown = (...rows: Row[]): ShownReset[] =>
     ...{ limit: remaining === undefined ? null : 100, remaining: remaining ?? null },
   }));
 const second = NOW / 1000;
+/** Text of an instant, seconds after the first. */
+const date = (seconds: number): string => `${new Date(NOW + 1000 * seconds).toISOString().slice(0, 19)}Z`;
 
 describe("the form of", () => {
   test.each<[string, ShownReset[], string]>([
@@ -82,6 +84,22 @@ describe("the meaning of a reset", () => {
   test("is that of whole seconds, too, each rounded up", () => {
     const rows = shown([0, 2, 99], [5_000, 4, 98], [20_000, 8, 95], [60_000, 16, 90]);
     expect(resetForm(rows)).toMatchObject({ form: "delta-s", means: "full", everyMs: 1_600 });
+  });
+
+  test.each<[string, ShownReset[], number | null]>([
+    ["instants", shown([0, date(40), 80], [5_000, date(15), 95], [60_000, date(62), 99]), 2_000],
+    ["rounded ones", shown([0, date(40), 80], [5_000, date(15), 95], [60_000, date(64), 99]), 2_000],
+    ["odd ones", shown([0, date(40), 80], [5_000, date(15), 95], [60_000, date(65), 99]), null],
+    ["instants at unknown times", shown([null, date(2), 99], [null, date(10), 95]), null],
+    ["spans at unknown times", shown([null, "2s", 99], [null, "10s", 95]), 2_000],
+    ["spans that lie apart", shown([0, "20s", 90], [60_000, "28s", 86]), 2_000],
+    ["spans that are alike", shown([0, "20s", 90], [60_000, "22s", 89]), null],
+    ["those beside a full bucket", shown([0, "0s", 100], [30_000, "20s", 90], [60_000, "22s", 89]), null],
+    ["whole seconds, 3 apart", shown([0, "1s", 99], [60_000, "4s", 96]), 1_000],
+    ["whole seconds, 2 apart", shown([0, "1s", 99], [60_000, "3s", 97]), null],
+    ["spans without a count", shown([0, "2s"], [5_000, "10s"]), null],
+  ])("of %s, with the time of a unit if they tell it", (_, rows, everyMs) => {
+    expect(resetForm(rows)).toMatchObject({ means: everyMs === null ? null : "full", everyMs });
   });
 
   test("tells the longest span", () => {
