@@ -34,7 +34,6 @@ export function adaptingCallers(profiles: readonly Profile[]): readonly Adapting
   const refusedOf = (some: readonly { readonly refused: number }[]): number =>
     some.reduce((sum, { refused }) => sum + refused, 0);
   const adapting = profiles
-    .filter(({ refused }) => refused >= refusedLeast)
     .map((profile) => ({
       user: profile.caller.user,
       refused: profile.refused,
@@ -104,9 +103,8 @@ export function adaptOf(
   cut: readonly Sessions[],
   slackMs: number,
 ): AdaptFit | null {
-  const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
   const single = profiles.every(({ jobs, runs }) => jobs.length === runs.length);
-  if (refused < refusedLeast || !single || middleOf(profiles.flatMap(slowdowns)) < muchSlower) return null;
+  if (!single || middleOf(profiles.flatMap(slowdowns)) < muchSlower) return null;
   const callers = profiles.map((profile, index) => stepsOf(profile.jobs, cut[index] as Sessions));
   const some: (readonly Step[])[] = [];
   for (const [index, steps] of callers.entries()) {

@@ -92,7 +92,7 @@ export function* backtestSteps(
     runs.push(simulatedCounts(scenario, seed, grid, split, recording.knowsAttempts));
   }
   const windows = predictedWindows(grid, measured, runs);
-  const levels = { narrow: levelOf(seeds, 0.8), wide: levelOf(seeds, 0.95) };
+  const levels = { narrow: levelOf(seeds, narrowLevel), wide: levelOf(seeds, wideLevel) };
   const totals = totalsOf(windows, grid, measured, runs);
   const { coverage, findings } = judgeCoverage(windows, totals, levels, grid);
   return {
@@ -153,6 +153,9 @@ function simulatedCounts(
   return counts;
 }
 
+/** Levels that the two spans of a prediction should have. */
+const [narrowLevel, wideLevel] = [0.8, 0.95];
+
 /** Returns the number of values that a span of this level leaves out at either end. */
 const leftOut = (seeds: number, level: number): number =>
   Math.max(0, Math.floor(((seeds + 1) * (1 - level)) / 2 + 1e-9) - 1);
@@ -170,7 +173,12 @@ function predictionOf(measured: number | null, values: readonly (number | null)[
     const out = leftOut(sorted.length, level);
     return [sorted[out] as number, sorted[sorted.length - 1 - out] as number];
   };
-  return { measured, middle: new SortedSample(known).median, narrow: span(0.8), wide: span(0.95) };
+  return {
+    measured,
+    middle: new SortedSample(known).median,
+    narrow: span(narrowLevel),
+    wide: span(wideLevel),
+  };
 }
 
 function predictedWindows(

@@ -230,9 +230,10 @@ export function daysApart(
   for (const { calendar, rhythm } of parts) {
     const weight = (cell: HourCell): number => cell.away * factorOf(rhythm, cell.hour, cell.weekday);
     const returns = calendar.cells.reduce((sum, cell) => sum + cell.returns, 0);
+    if (returns === 0) continue;
     const all = calendar.cells.reduce((sum, cell) => sum + weight(cell), 0);
     // Each return counts for its calls, by the mean: some callers come back for one call, others for a day.
-    const calls = calendar.calls / Math.max(1, returns);
+    const calls = calendar.calls / returns;
     for (const cell of calendar.cells) {
       const day = days.get(cell.day) ?? { seen: 0, expected: 0, noise: 0 };
       days.set(cell.day, day);

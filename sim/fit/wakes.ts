@@ -109,7 +109,7 @@ function wakesWithin(
     const found = crowds.flatMap((crowd) => eventsOf(crowd, spanMs, places));
     return merged(found.filter(({ atMs }) => !isClocked(atMs)));
   };
-  const spans = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / spanMs);
+  const spans = (recording.endedAtMs - recording.startedAtMs) / spanMs;
   const allMs = foundIn(spans, foundAt);
   const daily = clockedAmong(allMs, recording);
   const clocked = daily.map((clock) => wakesBy(clock, clockedSpanMs, absences, false));

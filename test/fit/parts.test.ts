@@ -164,6 +164,8 @@ describe("calls after events", () => {
     const usual = [1_000, 2_000, 3_000];
     const few = [woken([1_000, 1_000, 9_000]), woken([1_000, 1_000, 1_000]), ...many(5, () => woken(usual))];
     expect(partOf(...few)).toMatchObject({ within: { kind: "uniform", least: 0, most: 3_000 } });
+    const four = many(5, () => woken([1_000, 1_000, 4_000]));
+    expect(partOf(...four)).toMatchObject({ within: { kind: "uniform", least: 0, most: 4_000 } });
     const tenth = [woken([1_000, 1_000, 90_000]), woken([1_000, 1_000, 80_000]), woken(usual)];
     expect(partOf(...tenth)).toMatchObject({ within: { kind: "lognormal", median: 3_373, p95: 75_132 } });
   });
