@@ -750,6 +750,15 @@ describe("a count above all that calls can have charged", () => {
       ["wrong-user-key", "scopes-mixed", "double-count"],
     ],
   ]);
+
+  test.each([
+    ["two nodes' windows", [charge(0, 7), charge(10, 2), charge(20, 8)], ["skewed-nodes"]],
+    ["a window that slides", [charge(0, 7), charge(10, 6), charge(20, 7)], ["window-slides"]],
+    ["counts that rise", [charge(0, 2), charge(10, 7)], []],
+  ])("beside %s shows by itself that there is one, or not", (_name, marks, expected) => {
+    const given = { name: byPolicy, previous: { count: 9, carried: false } };
+    expect(suspected([excess(8, 5)], marks, given).ruledIn).toEqual(expected);
+  });
 });
 
 test.each([
