@@ -10,15 +10,20 @@ import { wakesIn } from "../../sim/fit/wakes.ts";
 const monday = 4 * dayMs;
 const recording = { startedAtMs: monday, endedAtMs: monday + 7 * dayMs } as unknown as Recording;
 
-/** Eight callers who begin at seven each day, one second after another, and call every other minute for some time. */
-const callers = (lastsMs: number): Profile[] =>
+/**
+ * Eight callers who begin at seven each day, one second after another, and call every other minute for some time.
+ * @param longerMs time by which the last call of each day comes later than that of the day before
+ */
+const callers = (lastsMs: number, longerMs = 0): Profile[] =>
   Array.from({ length: 8 }, (_, place) => {
-    const starts = Array.from({ length: 7 }, (_, day) =>
-      Array.from(
-        { length: Math.ceil(lastsMs / (2 * minuteMs)) },
-        (_, call) => monday + day * dayMs + 7 * hourMs + place * 1_000 + 2 * call * minuteMs,
-      ),
-    ).flat();
+    const starts = Array.from({ length: 7 }, (_, day) => {
+      const fromMs = monday + day * dayMs + 7 * hourMs + place * 1_000;
+      const count = Math.ceil(lastsMs / (2 * minuteMs));
+      return Array.from(
+        { length: count },
+        (_, call) => fromMs + 2 * call * minuteMs + (call === count - 1 ? day * longerMs : 0),
+      );
+    }).flat();
     const answered = { status: 200 };
     const jobs = starts.map(
       (startMs) =>
@@ -32,4 +37,14 @@ test("callers who begin at one time of the day were woken if they end within a q
   const found = wakesIn(callers(6 * hourMs), recording);
   expect(found.map(({ group, clock }) => [group, clock?.at])).toEqual([[0, "0 7 * * *"]]);
   expect(wakesIn(callers(6 * hourMs + 4 * minuteMs), recording)).toEqual([]);
+});
+
+test("events have lengths if these lie further apart than callers end: else all have equal work", () => {
+  // In each event the middle half of the callers end within 4 s.
+  const lengths = (longerMs: number) =>
+    wakesIn(callers(hourMs, longerMs), recording).map(({ lastsMs }) => lastsMs);
+  expect(lengths(1_000)).toEqual([null]);
+  // On the first day no silence came before.
+  const firstMs = 58 * minuteMs + 3_100;
+  expect(lengths(3_000)).toEqual([[1, 2, 3, 4, 5, 6].map((day) => firstMs + 3_000 * day)]);
 });
