@@ -32,10 +32,10 @@ function profile({
   refused = 0,
   size = 1,
 }: Caller): Profile {
-  const jobs = at.map((startMs) => ({
-    ...{ startMs, endMs: startMs + lastsMs, jobs: size, attempts: 1 },
-    last: { status: refused > 0 ? 429 : 200 },
-  }));
+  const call = { status: refused > 0 ? 429 : 200 };
+  const jobs = at.map((startMs) => {
+    return { startMs, endMs: startMs + lastsMs, jobs: size, attempts: 1, first: call, last: call };
+  });
   const pausesMs = jobs.slice(1).map(({ startMs }, index) => startMs - (jobs[index] as RecordedJob).endMs);
   return {
     ...{ caller: { organization: "acme", user: "ann" }, jobs, runs: jobs, shape, pace, pausesMs },
