@@ -82,7 +82,7 @@ export async function check(terminal: Terminal, named: string): Promise<void> {
   const policy = await readPolicy(named);
   const { asRules } = await import("../policy/shorthand.ts");
   const { wireOf } = await import("../policy/presets.ts");
-  const { needsByVerb, strayedSamples, unroutedOperations, unshownQuotas } = await import(
+  const { emptyStatus, needsByVerb, strayedSamples, unroutedOperations, unshownQuotas } = await import(
     "../policy/sentences.ts"
   );
   const { looseResets, untoldWindows } = await import("../wire/rounding.ts");
@@ -105,6 +105,7 @@ export async function check(terminal: Terminal, named: string): Promise<void> {
       ? [
           ...unroutedOperations(policy),
           ...strayedSamples(policy),
+          ...emptyStatus(policy, wireOf(policy)),
           ...unshownQuotas(policy, wireOf(policy)),
           ...untoldWindows(policy),
           ...looseResets(policy),

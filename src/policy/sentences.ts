@@ -217,24 +217,45 @@ export const unroutedOperations = ({ operations, routes }: Policy): string[] =>
 export const strayedSamples = (policy: Policy): string[] =>
   Object.entries(policy.operations).flatMap(([name, { samples }]) =>
     samples.flatMap((sample, index) => {
-      const operations = operationsOf(policy, sample);
-      if (policy.routes.length === 0 || operations.includes(name)) return [];
-      const [other = null] = operations;
-      const led = other === null ? "no route leads it anywhere" : `its route leads to ${other}`;
+      const led = policy.routes.length === 0 ? null : whyStrayed(policy, name, sample);
+      if (led === null) return [];
       return [
         `operations.${name}.samples.${index}: ${sample.method} ${sample.path} is no call of ${name}: ${led}.`,
       ];
     }),
   );
 
-/** Returns the operations that a sample may be a call of: its body tells which kind of GraphQL operation it holds. */
-function operationsOf(policy: Policy, { method, path }: CallSample): string[] {
+/** Returns the reason why a sample is no call of its operation; `null` if it is one. */
+function whyStrayed(
+  policy: Policy,
+  name: string,
+  { method, path, headers, body }: CallSample,
+): string | null {
   const host = policy.routes.find((route) => route.host !== undefined)?.host ?? "";
-  return ([null, "query", "mutation"] as const).flatMap((graphql) => {
+  // The body tells which kind of GraphQL operation it holds.
+  const routes = ([null, "query", "mutation"] as const).flatMap((graphql) => {
     const found = routeOf(policy, { method: method.toUpperCase(), target: path, host, graphql });
-    return found === null ? [] : [found.route.operation];
+    return found === null ? [] : [found.route];
   });
+  const own = routes.find(({ operation }) => operation === name);
+  if (own === undefined)
+    return routes[0] === undefined
+      ? "no route leads it anywhere"
+      : `its route leads to ${routes[0].operation}`;
+  const given = Object.keys(headers).map((header) => header.toLowerCase());
+  for (const [attribute, source] of Object.entries(own.attributes)) {
+    const isThere = "header" in source ? given.includes(source.header.toLowerCase()) : body !== undefined;
+    if (!("text" in source) && !isThere)
+      return `it lacks the ${"header" in source ? `header ${source.header}` : "body"}, which tells ${attribute}`;
+  }
+  return null;
 }
+
+/** Returns a warning if requests of a status show nothing. */
+export const emptyStatus = ({ routes }: Policy, { readings }: WireData): string[] =>
+  routes.some(({ operation }) => operation === "status") && readings.every(({ on }) => !on.includes("status"))
+    ? ['routes lead to a status, which shows nothing: no reading of the wire is "on": ["status"].']
+    : [];
 
 /** Returns what each verb still needs of a policy; an empty list if nothing. */
 export function needsByVerb(policy: Policy): Readonly<Record<string, readonly string[]>> {

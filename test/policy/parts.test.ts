@@ -12,6 +12,7 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import type { CallSample, Policy, QuotaAlgorithm, Route } from "../../src/policy/policy.ts";
 import { hides, isSame } from "../../src/policy/routes.ts";
 import {
+  emptyStatus,
   needsByVerb,
   overrideSentences,
   strayedSamples,
@@ -19,6 +20,7 @@ import {
 } from "../../src/policy/sentences.ts";
 import { asRules, firstDifference, policyOf } from "../../src/policy/shorthand.ts";
 import { parsePolicyTokens } from "../../src/policy/tokens.ts";
+import type { WireData } from "../../src/policy/wire-data.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { inference } from "./policies.ts";
 
@@ -236,6 +238,31 @@ describe("what verbs need of a policy", () => {
       "operations.one.samples.3: get /nowhere is no call of one: no route leads it anywhere.",
     ]);
     expect(strayedSamples({ ...strayed, routes: [] })).toEqual([]);
+  });
+
+  test("a sample that lacks what its route takes an attribute from is named", () => {
+    const of = (more: Partial<CallSample>, attributes: Policy["routes"][number]["attributes"]) => {
+      const samples = [{ method: "GET", path: "/a", headers: {}, cost: 1, ...more }];
+      const one = { ...operations["look"], samples } as Policy["operations"][string];
+      const routes = [{ path: "/a", operation: "one", attributes }];
+      return strayedSamples({ ...policy, operations: { one }, routes });
+    };
+    const lead = "operations.one.samples.0: GET /a is no call of one: it lacks the";
+    const [header, pointer] = [{ ip: { header: "X-Ip" } }, { room: { pointer: "/room" } }];
+    expect(of({}, header)).toEqual([`${lead} header X-Ip, which tells ip.`]);
+    expect(of({}, pointer)).toEqual([`${lead} body, which tells room.`]);
+    expect(of({ headers: { "x-ip": "::1" } }, header)).toEqual([]);
+    expect(of({ body: { room: 1 } }, pointer)).toEqual([]);
+    expect(of({}, { kind: { text: "usual" } })).toEqual([]);
+  });
+
+  test("a status that shows nothing is named", () => {
+    const wire = (...on: WireData["readings"][number]["on"]) =>
+      ({ readings: [{ on }], outcomes: [] }) as unknown as WireData;
+    const routes = [{ path: "/limits", operation: "status", attributes: {} }];
+    expect(emptyStatus({ ...policy, routes }, wire("admitted", "refused"))).toHaveLength(1);
+    expect(emptyStatus({ ...policy, routes }, wire("admitted", "status"))).toEqual([]);
+    expect(emptyStatus({ ...policy, routes: [] }, wire("admitted"))).toEqual([]);
   });
 
   test("samples, routes, a status, quotas that are enforced and windows", () => {
