@@ -1,5 +1,6 @@
 // Reads a row's fields under a policy into columns: its operation by the policy's routes, its caller by the attributes
 // of quotas' keys, and its cost.
+import { isShared } from "../policy/attributes.ts";
 import { type CostKind, costKindOf } from "../policy/declared.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { CallerMapping, CallerSource } from "./caller-sources.ts";
@@ -28,6 +29,9 @@ export class PolicyRowReader extends TimedRows {
   readonly #operations: readonly AskedOf[];
   readonly #path = new RequestPath();
 
+  /** Attribute that tells who calls where rows name no user; `undefined` if there are none or several. */
+  readonly #own: string | undefined;
+
   constructor(
     policy: Policy,
     settings: RowSettings,
@@ -39,6 +43,8 @@ export class PolicyRowReader extends TimedRows {
     this.#callers = callers;
     this.#routing = routing;
     this.#sources = mapping.sources;
+    const [own, ...others] = policy.auth.attributes.filter((attribute) => !isShared(attribute));
+    this.#own = others.length === 0 ? own : undefined;
     this.#operations = Object.keys(policy.operations).map((name) => ({
       attributes: attributesFor(policy, name),
       cost: costKindOf(policy, name),
@@ -136,7 +142,8 @@ export class PolicyRowReader extends TimedRows {
       if (value === "") return attribute;
       names.push([attribute, value]);
     }
-    return this.#callers.of(organization, user, names);
+    const own = user === EVERYONE ? names.find(([attribute]) => attribute === this.#own)?.[1] : user;
+    return this.#callers.of(organization, own ?? user, names);
   }
 
   #valueOf(cells: Cells, attribute: string, user: string, organization: string): string {

@@ -104,6 +104,13 @@ const cases: readonly (readonly [
     { columns: { user: "who.name", model: "kind" }, values: { tenant: "t" } },
     {},
   ],
+  [
+    "a column of another name that tells who calls",
+    one,
+    lines("time,acct,path", "1767323045,big,/x", "1767323046,small,/x"),
+    { columns: { user: "acct" } },
+    {},
+  ],
   ["nothing that tells the tenant", policy, requests, {}, {}],
   ["nothing that tells who calls", one, lines("time,path", "1767323045,/x"), {}, {}],
   ["an option of no attribute", policy, whole, { values: { tenat: "t" } }, {}],
