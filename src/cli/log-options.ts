@@ -63,9 +63,13 @@ export const logOptions = {
     describe:
       "read dates such as 5/11/2026 with the day or the month first [default: told from the first rows]",
   },
-  zone: option.text("ZONE", "read times that name no zone as times of ZONE, such as +02:00 [default: UTC]", {
-    group,
-  }),
+  zone: option.text(
+    "ZONE",
+    "read times that name no zone as times of ZONE, +02:00 or Europe/Paris [default: UTC]",
+    {
+      group,
+    },
+  ),
   organization: option.text("SLUG", "give rows that name no organization the organization SLUG", { group }),
   "graphql-cost": option.number(
     "POINTS",

@@ -1,6 +1,7 @@
 // Reads times of logs, byte by byte, as ms since the epoch. Numbers are seconds, ms, µs or ns since the epoch, told
 // apart by their size. Other forms are ISO 8601 with any zone, the dates of access logs, and those of spreadsheets.
 
+import { instantIn } from "../policy/calendar.ts";
 import { fourDigits } from "../trace/digits.ts";
 import type { DateOrder } from "./choices.ts";
 
@@ -41,10 +42,37 @@ function isDate(year: number, month: number, day: number): boolean {
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 
+/** Zone of times that name none: minutes east of Greenwich, or the name of a time zone, such as `Europe/Paris`. */
+export type LogZone = number | string;
+
+/** Length of a span of local time in which a zone's clocks do not change, ms. */
+const spanMs = 900_000;
+
+/** Makes UTC of local times. Of an hour that clocks show twice, the first one is meant. */
+class ZoneClock {
+  readonly #zone: string;
+  #span = Number.NaN;
+  #offsetMs: number;
+
+  constructor(zone: LogZone) {
+    this.#zone = typeof zone === "string" ? zone : "";
+    this.#offsetMs = typeof zone === "string" ? 0 : zone * 60_000;
+  }
+
+  /** @param localMs ms from 1970 to a date and time of day, as if they were UTC */
+  utc(localMs: number): number {
+    const span = Math.floor(localMs / spanMs);
+    if (this.#zone !== "" && span !== this.#span && !Number.isNaN(span)) {
+      this.#span = span;
+      this.#offsetMs = span * spanMs - instantIn(span * spanMs, this.#zone);
+    }
+    return localMs - this.#offsetMs;
+  }
+}
+
 /** Reads times. It remembers the last date, since the next row is mostly of the same day. */
 export class InstantReader {
-  /** Minutes east of Greenwich of times without a zone. */
-  readonly #zoneMinutes: number;
+  readonly #zone: ZoneClock;
   readonly #order: DateOrder;
   readonly #joined = new Uint8Array(joinedMost + 1);
   readonly #joinedView = new DataView(this.#joined.buffer);
@@ -53,9 +81,12 @@ export class InstantReader {
   /** Place that `#fraction` and `#zone` have come to. */
   #at = 0;
 
-  /** @param order which of two numbers before the year is the day; between dots, it is the first */
-  constructor(zoneMinutes = 0, order: DateOrder = "day-first") {
-    this.#zoneMinutes = zoneMinutes;
+  /**
+   * @param zone zone of times that name none
+   * @param order which of two numbers before the year is the day; between dots, it is the first
+   */
+  constructor(zone: LogZone = 0, order: DateOrder = "day-first") {
+    this.#zone = new ZoneClock(zone);
     this.#order = order;
   }
 
@@ -90,7 +121,7 @@ export class InstantReader {
         if (!Number.isNaN(ms)) return ms;
       }
     }
-    return sinceEpoch(view, from, to, this.#zoneMinutes);
+    return sinceEpoch(view, from, to, this.#zone);
   }
 
   /**
@@ -122,11 +153,11 @@ export class InstantReader {
     if (view.getUint8(from + 7) !== view.getUint8(from + 4)) return Number.NaN;
     const date = this.#dateOf(year, month, day);
     this.#at = from + 10;
-    if (this.#at === to) return date - this.#zoneMinutes * 60_000;
+    if (this.#at === to) return this.#zone.utc(date);
     const between = view.getUint8(this.#at);
     if ((between | 0x20) !== 0x74 && between !== space && between !== 0x5f) return Number.NaN;
     this.#at += 1;
-    return date + this.#clock(view, to);
+    return this.#clock(view, to, date);
   }
 
   /** Reads `10/Oct/2000:13:55:36 -0700`, also with `-` for `/` and a space before the hour. */
@@ -138,7 +169,7 @@ export class InstantReader {
     if (to - from < 17 || (between !== colon && between !== space)) return Number.NaN;
     const date = this.#dateOf(year, month, day);
     this.#at = from + 12;
-    return date + this.#clock(view, to);
+    return this.#clock(view, to, date);
   }
 
   /** Reads `20/11/2026 08:00:03`, `20.11.2026, 8:00` or `11/20/2026 8:00:03 AM`. */
@@ -156,10 +187,8 @@ export class InstantReader {
     if (view.getUint8(this.#at) !== space) return Number.NaN;
     this.#at += 1;
     const isMonthFirst = between !== dot && this.#order === "month-first";
-    return (
-      (isMonthFirst ? this.#dateOf(year, first, second) : this.#dateOf(year, second, first)) +
-      this.#clock(view, to)
-    );
+    const [month, day] = isMonthFirst ? [first, second] : [second, first];
+    return this.#clock(view, to, this.#dateOf(year, month, day));
   }
 
   /** Reads one or two digits. @returns -1 if there are none */
@@ -179,8 +208,8 @@ export class InstantReader {
     return this.#dateMs;
   }
 
-  /** Reads from the hour on; returns the ms to add to the day's beginning. */
-  #clock(view: DataView, to: number): number {
+  /** Reads from the hour on. @param dayMs the day's beginning, as if it were UTC */
+  #clock(view: DataView, to: number, dayMs: number): number {
     if (to - this.#at < 4) return Number.NaN;
     const hour = this.#shortNumber(view);
     const at = this.#at;
@@ -188,7 +217,7 @@ export class InstantReader {
     const minute = digits(view, at + 1, 2);
     if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return Number.NaN;
     this.#at = at + 3;
-    let ms = minute * 60_000;
+    let ms = dayMs + minute * 60_000;
     if (this.#at < to && view.getUint8(this.#at) === colon) {
       if (to - this.#at < 3) return Number.NaN;
       const second = digits(view, this.#at + 1, 2);
@@ -197,8 +226,8 @@ export class InstantReader {
       this.#at += 3;
       ms += second * 1000 + this.#fraction(view, to);
     }
-    if ((view.getUint8(to - 1) | 0x20) === 0x6d) return ms + this.#halfDay(view, hour, to);
-    return ms + (hour * 60 - this.#zone(view, to)) * 60_000;
+    if ((view.getUint8(to - 1) | 0x20) === 0x6d) return this.#zone.utc(ms + this.#halfDay(view, hour, to));
+    return this.#inZone(view, to, ms + hour * 3_600_000);
   }
 
   /** Returns the ms from midnight to an hour that AM or PM follows. */
@@ -209,7 +238,7 @@ export class InstantReader {
     if (to - at !== 2 || hour < 1 || hour > 12) return Number.NaN;
     const half = view.getUint8(at) | 0x20;
     if (half !== 0x61 && half !== 0x70) return Number.NaN;
-    return (((hour % 12) + (half === 0x70 ? 12 : 0)) * 60 - this.#zoneMinutes) * 60_000;
+    return ((hour % 12) + (half === 0x70 ? 12 : 0)) * 3_600_000;
   }
 
   #fraction(view: DataView, to: number): number {
@@ -230,13 +259,13 @@ export class InstantReader {
     return ms;
   }
 
-  /** Reads the zone in the rest of the text as minutes east of Greenwich. */
-  #zone(view: DataView, to: number): number {
+  /** Reads the zone in the rest of the text; returns a local time as UTC. */
+  #inZone(view: DataView, to: number, localMs: number): number {
     let at = this.#at;
     if (at < to && view.getUint8(at) === space) at += 1;
-    if (at >= to) return this.#zoneMinutes;
+    if (at >= to) return this.#zone.utc(localMs);
     const sign = view.getUint8(at);
-    if (sign !== plus && sign !== dash) return isGreenwich(view, at, to) ? 0 : Number.NaN;
+    if (sign !== plus && sign !== dash) return isGreenwich(view, at, to) ? localMs : Number.NaN;
     const hours = to - at < 3 ? -1 : digits(view, at + 1, 2);
     if (hours < 0 || hours > 23) return Number.NaN;
     let minutes = 0;
@@ -245,7 +274,7 @@ export class InstantReader {
       minutes = to - at === 2 ? digits(view, at, 2) : -1;
       if (minutes < 0 || minutes > 59) return Number.NaN;
     }
-    return (sign === plus ? 1 : -1) * (hours * 60 + minutes);
+    return localMs - (sign === plus ? 1 : -1) * (hours * 60 + minutes) * 60_000;
   }
 }
 
@@ -294,7 +323,7 @@ const serialOf1970 = 25_569;
  * second, as nearest to its five decimals, or to the ms if there are more. Up to 11 digits before the point are seconds: as ms they would be 1973 at
  * the latest, before any API's log. Up to 14 digits are milliseconds, up to 17 microseconds, up to 19 nanoseconds.
  */
-function sinceEpoch(view: DataView, from: number, to: number, zoneMinutes: number): number {
+function sinceEpoch(view: DataView, from: number, to: number, zone: ZoneClock): number {
   let at = from;
   // Only the digits that milliseconds have are kept: 13 for each unit, exact in a double.
   let value = 0;
@@ -324,7 +353,7 @@ function sinceEpoch(view: DataView, from: number, to: number, zoneMinutes: numbe
     const places = Math.max(0, Math.min(15, to - decimals));
     const days = value - serialOf1970 + share / 10 ** places;
     const step = places <= 5 ? 1000 : 1;
-    return Math.round((days * dayMs) / step) * step - zoneMinutes * 60_000;
+    return zone.utc(Math.round((days * dayMs) / step) * step);
   }
   if (count <= 11) return value * 1000 + fraction;
   if (count <= 14) return value;

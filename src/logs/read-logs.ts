@@ -26,7 +26,7 @@ import { type ReadBy, TraceRows } from "./trace-rows.ts";
 
 /** Meaning of rows, beside each file's mapping. */
 export interface LogSettings
-  extends Pick<RowSettings, "organization" | "graphqlCost" | "statusPath" | "graphqlPath" | "zoneMinutes"> {
+  extends Pick<RowSettings, "organization" | "graphqlCost" | "statusPath" | "graphqlPath" | "zone"> {
   /** Globs of the paths whose rows are read. Default: all rows. */
   readonly paths?: readonly string[] | undefined;
   /** Greatest share of rows that may stay unread. */

@@ -32,7 +32,7 @@ import {
   statusOf,
   whole,
 } from "./field-values.ts";
-import { InstantReader } from "./instant.ts";
+import { InstantReader, type LogZone } from "./instant.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { PathFilter } from "./path-filter.ts";
 import { PathMemory } from "./path-memory.ts";
@@ -56,8 +56,8 @@ export interface RowSettings {
   readonly graphqlCost: number | null;
   readonly statusPath?: string | undefined;
   readonly graphqlPath?: string | undefined;
-  /** Minutes east of Greenwich of times that name no zone. */
-  readonly zoneMinutes: number;
+  /** Zone of times that name none. */
+  readonly zone: LogZone;
   /** True if requests have a path in this log. A row without one is then no request, but an unused connection. */
   readonly hasPaths: boolean;
   /** Filter that leaves out rows of other paths; `null` for no filter. */
@@ -86,7 +86,7 @@ export class TimedRows {
 
   constructor(settings: RowSettings) {
     this.settings = settings;
-    this.#times = new InstantReader(settings.zoneMinutes, settings.dates);
+    this.#times = new InstantReader(settings.zone, settings.dates);
   }
 
   /** @returns `null`, or why the row cannot be read */

@@ -41,8 +41,20 @@ function localMs(atMs: number, zone: string): number {
   return local.getTime();
 }
 
-/** Returns the instant at which a zone's clocks first show a time, or pass it if they skip it. */
-function instantOf(local: number, zone: string): number {
+/** Tells whether a text is the name of a time zone. */
+export function isZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Returns the instant at which a zone's clocks first show a time, or pass it if they skip it.
+ * @param local the time that they show, as if it were UTC, ms since the epoch
+ */
+export function instantIn(local: number, zone: string): number {
   // Clocks are at most a day from UTC, and change at most once within two days.
   const before = local - (localMs(local - dayMs, zone) - (local - dayMs));
   const after = local - (localMs(local + dayMs, zone) - (local + dayMs));
@@ -77,7 +89,7 @@ export function calendarWindow(
     unit === "month"
       ? [Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1)]
       : [Date.UTC(year, month, day), Date.UTC(year, month, day + (unit === "week" ? 7 : 1))];
-  return { opensAt: instantOf(from, zone), endsAt: instantOf(to, zone) };
+  return { opensAt: instantIn(from, zone), endsAt: instantIn(to, zone) };
 }
 
 /** Starts of windows that clock changes make longer or shorter, ms. */

@@ -2,6 +2,7 @@
 // and the JSON Schema for editors (`policy.schema.json`) are made of it. `checks.ts` checks how the parts fit together.
 import * as v from "valibot";
 import { switchValues } from "../rules/switches.ts";
+import { isZone } from "./calendar.ts";
 import { byName, listOf, members, name, nearest, object, oneOf, text, whole } from "./forms.ts";
 import { wireSchema } from "./wire-schema.ts";
 
@@ -26,14 +27,6 @@ export const anchor = v.union(
   [v.literal("epoch"), v.literal("first-request"), object({ offsetMs: whole("ms", 0) }), calendar],
   anchorWords,
 );
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}
 
 const refill = object({ amount: whole(units), everyMs: windowMs });
 

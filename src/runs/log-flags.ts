@@ -2,8 +2,10 @@
 import { createHash } from "node:crypto";
 import type { CallerFlags } from "../logs/caller-sources.ts";
 import { defaultGraphqlPath, defaultStatusPath, defaultUnread, type LogOptions } from "../logs/choices.ts";
+import type { LogZone } from "../logs/instant.ts";
 import type { MappingFlags } from "../logs/mapping.ts";
 import type { LogSettings } from "../logs/read-logs.ts";
+import { isZone } from "../policy/calendar.ts";
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { parseShare } from "../rules/share.ts";
@@ -46,7 +48,7 @@ export function settingsOf(args: LogOptions): LogSettings {
     statusPath: args.statusPath ?? defaultStatusPath,
     graphqlPath: args.graphqlPath ?? defaultGraphqlPath,
     paths: args.path === undefined || args.path.length === 0 ? undefined : args.path,
-    zoneMinutes: zoneOf(args.zone),
+    zone: zoneOf(args.zone),
     unreadMost: shareOf(args.allowUnread ?? defaultUnread),
     sort: args.sort ?? false,
     digest: digestOf,
@@ -87,11 +89,12 @@ export function trafficOf({ traffic }: Pick<LogOptions, "traffic">): number {
 /** Returns the SHA-256 of a token: `printf %s TOKEN | sha256sum` then tells which token a fingerprint is of. */
 export const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
-function zoneOf(text: string | undefined): number {
+function zoneOf(text: string | undefined): LogZone {
   if (text === undefined || text === "UTC" || text === "Z") return 0;
+  if (/^[a-z]/i.test(text) && isZone(text)) return text;
   const [, sign, hours, minutes = "0"] = /^([+-])(\d\d):?(\d\d)?$/.exec(text) ?? [];
   if (sign === undefined || Number(hours) > 23 || Number(minutes) > 59)
-    throw usage("--zone", quote(text), "UTC, +02:00, -0530");
+    throw usage("--zone", quote(text), "UTC, +02:00, -0530, or a name such as Europe/Paris");
   return (sign === "+" ? 1 : -1) * (60 * Number(hours) + Number(minutes));
 }
 

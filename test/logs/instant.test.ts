@@ -27,6 +27,22 @@ test("a month ends with its last day", () => {
   }
 });
 
+test.each([
+  ["2026-03-29T01:59:59", "2026-03-29T00:59:59.000Z"],
+  ["2026-03-29T03:00:00", "2026-03-29T01:00:00.000Z"],
+  ["29/03/2026 12:00:00 PM", "2026-03-29T10:00:00.000Z"],
+  ["2026-07-01", "2026-06-30T22:00:00.000Z"],
+  ["46204.5", "2026-07-01T10:00:00.000Z"],
+  // The clocks show this hour twice.
+  ["2026-10-25T02:30:00", "2026-10-25T00:30:00.000Z"],
+  ["2026-10-25T03:00:00", "2026-10-25T02:00:00.000Z"],
+  // A zone of its own, and none to name.
+  ["2026-07-01T12:00:00Z", "2026-07-01T12:00:00.000Z"],
+  ["1767323045", second],
+])("%s in Paris is %s", (text, utc) => {
+  expect(read(text, 0, new InstantReader("Europe/Paris"))).toBe(utc);
+});
+
 test("a reader that has read one day reads any other", () => {
   const reader = new InstantReader(0);
   const days = ["2024", "2025", "2026"].flatMap((year) =>

@@ -47,7 +47,7 @@ export interface ReadingOptions extends Partial<LogSettings> {
 export const usualSettings: Omit<LogSettings, "digest"> = {
   organization: null,
   graphqlCost: null,
-  zoneMinutes: 0,
+  zone: 0,
   unreadMost: 0.01,
   sort: false,
 };

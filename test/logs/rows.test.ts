@@ -32,7 +32,7 @@ const usual: RowSettings = {
   clockMs: 1,
   organization: null,
   graphqlCost: null,
-  zoneMinutes: 0,
+  zone: 0,
   hasPaths: true,
   paths: null,
 };
@@ -204,7 +204,7 @@ const settled = fc.record({
   timeIs: fc.constantFrom("start" as const, "end" as const),
   organization: fc.constantFrom(null, "umbrella"),
   graphqlCost: fc.constantFrom(null, 50),
-  zoneMinutes: fc.constant(0),
+  zone: fc.constant(0),
   hasPaths: fc.boolean(),
 });
 

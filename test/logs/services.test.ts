@@ -199,7 +199,7 @@ describe("a date and a time of day in two columns", () => {
     const log = csv("Date,A,B,User", "2026-11-20,08:00:03,09:00:00,ann", "2026-11-20,08:00:03,09:00:00,ann");
     expect(await times(log, { flags: { columns: { time: "A" } } })).toEqual([at, at]);
     expect((await times(log, { flags: { columns: { time: "B", date: "Date" } } }))[0]).toContain("T09:00:00");
-    expect((await times(log, { zoneMinutes: 60 }))[0]).toContain("T07:00:03");
+    expect((await times(log, { zone: 60 }))[0]).toContain("T07:00:03");
   });
 
   test("stay apart where another column has whole times, by its name", async () => {

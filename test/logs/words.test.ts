@@ -114,7 +114,7 @@ test("of HAProxy behind what syslog writes, whose times name no zone", async () 
       line("02/Jan/2026:03:04:06.000", "10/-1/-1/-1/+7", 429),
       "Jan  2 03:04:07 lb haproxy[14389]: Connect from 10.0.1.2:33312 to 10.0.3.31:8012 (www/HTTP)",
     ),
-    { zoneMinutes: 60, unreadMost: 1 },
+    { zone: 60, unreadMost: 1 },
   );
   expect(rows).toEqual([
     row({ at: "2026-01-02T02:04:05.000Z", durationMs: 109 }),

@@ -261,7 +261,7 @@ describe("options", () => {
   test.each([
     [{ allowUnread: "some" }, "--allow-unread"],
     [{ allowUnread: "101%" }, "--allow-unread"],
-    [{ zone: "CET" }, "--zone"],
+    [{ zone: "MEZ" }, "--zone"],
     [{ graphqlCost: 1.5 }, "--graphql-cost"],
     [{ statusColumn: "stat" }, "--status-column"],
   ])("that cannot be used, %j, are named", async (changes, option) => {

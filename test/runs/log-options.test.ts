@@ -44,11 +44,13 @@ describe("options of a log", () => {
     ["-0530", -330],
     ["+23:59", 1_439],
     ["-05", -300],
+    ["Europe/Paris", "Europe/Paris"],
+    ["Europe/Pari", "--zone"],
     ["+24:00", "--zone"],
     ["+00:60", "--zone"],
     ["2", "--zone"],
   ])("--zone %s: %s", (zone, minutes) => {
-    expect(problemOf(() => settingsOf(options({ zone })).zoneMinutes)).toBe(minutes);
+    expect(problemOf(() => settingsOf(options({ zone })).zone)).toBe(minutes);
   });
 
   test.each([
