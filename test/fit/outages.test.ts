@@ -17,6 +17,9 @@ function polls(failing: (second: number, caller: number) => Partial<Row> | null)
     }),
   ).flat();
 }
+/** The same callers' calls, of which those at these places fail. */
+const failed = (places: readonly number[]): Row[] =>
+  polls(() => null).map((row, index) => (places.includes(index) ? { ...row, status: 503 } : row));
 const isOut = (second: number): boolean => second >= 3_000 && second < 3_300;
 
 describe("outages of a recording", () => {
@@ -45,20 +48,17 @@ describe("outages of a recording", () => {
     const failing = (calls: number) => first(calls).filter(({ status }) => status === 503).length;
     expect([failing(2), failing(3)]).toEqual([3, 5]);
     expect(outagesIn(recordingOf(first(3)))).toEqual([{ atMs: 0, forMs: 11_000, answer: 503, share: 1 }]);
-    // The fifth failure comes hours later.
-    const four = first(3).map((row, index) =>
-      index === 4 || index === 3_000 ? { ...row, status: index === 4 ? 200 : 503 } : row,
-    );
-    expect(outagesIn(recordingOf(four))).toEqual([]);
+    // The fifth failure comes hours later, or came hours before.
+    for (const places of [
+      [0, 1, 2, 3, 3_000],
+      [0, 3_000, 3_001, 3_002, 3_003],
+    ])
+      expect(outagesIn(recordingOf(failed(places)))).toEqual([]);
   });
 
   test("need as many other calls if they come before the other failures as if they come after them", () => {
-    const found = (calls: number, failing: readonly number[]): number => {
-      const rows = polls(() => null).slice(0, calls);
-      return outagesIn(
-        recordingOf(rows.map((row, index) => (failing.includes(index) ? { ...row, status: 503 } : row))),
-      ).length;
-    };
+    const found = (calls: number, places: readonly number[]): number =>
+      outagesIn(recordingOf(failed(places).slice(0, calls))).length;
     const sizes = Array.from({ length: 51 }, (_, at) => 100 + 4 * at);
     const first = sizes.map((calls) => found(calls, [0, 1, 2, 3, 4, 90]));
     const last = sizes.map((calls) => found(calls, [0, 90, 91, 92, 93, 94]));
