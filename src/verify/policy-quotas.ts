@@ -288,13 +288,14 @@ export class PolicyQuotas {
 
   /** Returns the enforcement of a count; `{"with": NAME}` follows that quota's count of the same caller. */
   #enforcement(judge: PolicyQuotaJudge, caller: Caller, key: Caller): Enforcement {
+    // A limit that the count may pass bounds nothing.
+    if (judge.mayPassLimit) return new Enforcement(null);
     const { enforced } = judge.effective(key);
     if (typeof enforced === "object") {
       // A policy has that quota, and its key is a part of this one's, which is known here.
       const other = this.all.get(enforced.with) as PolicyQuotaJudge;
       return (this.count(other, caller) as Count).group.enforcement;
     }
-    // A limit that the count may pass bounds nothing.
-    return new Enforcement(enforced === "unknown" || judge.mayPassLimit ? null : enforced);
+    return new Enforcement(enforced === "unknown" ? null : enforced);
   }
 }

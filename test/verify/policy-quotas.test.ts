@@ -378,6 +378,11 @@ describe("a count that is made", () => {
     ]);
   });
 
+  test("is not known to be enforced with another where any unit left is enough", () => {
+    const one = { ...own, enforced: { with: "other" }, charge: { fits: "any-left" } };
+    expect(made({ quotas: { other: own, one } }).on).toBeNull();
+  });
+
   test("is enforced with another of the same caller", () => {
     const other = { algorithm: window(), key: ["tenant"], enforced: false };
     const one = { algorithm: window(), key: ["tenant", "user"], enforced: { with: "other" } };
