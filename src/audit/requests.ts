@@ -1,6 +1,7 @@
 // Requests of a policy's operations, and what the policy says of their quotas. This file makes no call.
 import { dearer } from "../policy/dearer.ts";
 import { limitOf, quotaFor } from "../policy/effective.ts";
+import { graphqlKind } from "../policy/graphql-kind.ts";
 import { routeOf } from "../policy/match.ts";
 import type { CallSample, Policy, Quota, RequestSample } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
@@ -174,7 +175,12 @@ export class Requests {
   /** Returns the policy's route for a request. */
   route({ method, path, body }: Pick<Shot, "method" | "path" | "body">): ReturnType<typeof routeOf> {
     const host = this.policy.routes.find((route) => route.host !== undefined)?.host ?? "";
-    return routeOf(this.policy, { method, target: path, host, graphql: graphqlKind(body) });
+    return routeOf(this.policy, {
+      method,
+      target: path,
+      host,
+      graphql: body === null ? null : graphqlKind(body),
+    });
   }
 
   /**
@@ -217,12 +223,6 @@ export class Requests {
     if (found === null || this.windowMs(found.name, caller) === 0 || !this.shows(found.name)) return null;
     return this.quota(found.name, caller).charge.when === "admission" ? found.name : null;
   }
-}
-
-/** Returns the kind of the GraphQL operation in a body. */
-function graphqlKind(body: string | null): "query" | "mutation" | null {
-  if (body === null || !body.includes('"query"')) return null;
-  return /"query"\s*:\s*"(?:\s|\\n)*mutation\b/.test(body) ? "mutation" : "query";
 }
 
 /** Returns the quotas that an operation charges, in the policy's order. */

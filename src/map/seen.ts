@@ -1,6 +1,6 @@
 // An answer as a transcript shows it, with what is known of its request. It has no credential.
 import { looksSecret } from "../logs/secrets.ts";
-import { isPlainObject } from "../rules/plain-object.ts";
+import { type GraphqlKind, graphqlKind } from "../policy/graphql-kind.ts";
 
 /** A request's credential, as far as a policy names it. */
 export interface SeenAuth {
@@ -14,7 +14,7 @@ export interface SeenAnswers {
   readonly method: string;
   /** Segments of the path, without the query; `null` if the request is not shown. */
   readonly segments: readonly string[] | null;
-  readonly graphql: "query" | "mutation" | null;
+  readonly graphql: GraphqlKind | null;
   readonly auth: SeenAuth | null;
   /** Text that alone tells callers apart; it is never written. */
   readonly caller: string;
@@ -117,9 +117,7 @@ function decoded(text: string): string {
 
 function graphqlOf(body: string, segments: readonly string[] | null): SeenAnswers["graphql"] {
   if (segments?.at(-1) !== "graphql" && segments?.at(-1) !== "graphql.json") return null;
-  const document = parsed(body);
-  const query = isPlainObject(document) ? document["query"] : body;
-  return /^\s*mutation\b/.test(String(query)) ? "mutation" : "query";
+  return graphqlKind(body) ?? "query";
 }
 
 /** Returns the JSON of a text; `undefined` if it is none, is cut off or is too large. */

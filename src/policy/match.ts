@@ -1,4 +1,5 @@
 // The route of a request: the first that matches (POLICY.md §1).
+import type { GraphqlKind } from "./graphql-kind.ts";
 import type { Policy, Route } from "./policy.ts";
 
 /** Parts of a request that choose its route. */
@@ -8,7 +9,7 @@ export interface RoutedRequest {
   readonly target: string;
   readonly host: string;
   /** Kind of the GraphQL operation in the body; `null` if there is none. */
-  readonly graphql: "query" | "mutation" | null;
+  readonly graphql: GraphqlKind | null;
 }
 
 export interface Matched {

@@ -1,5 +1,6 @@
 // The calls of a scenario under a policy: a request's operation, and its caller (POLICY.md §1).
 import { isShared } from "../policy/attributes.ts";
+import { graphqlKind } from "../policy/graphql-kind.ts";
 import { routeOf } from "../policy/match.ts";
 import type { CallSample, Policy, Route } from "../policy/policy.ts";
 import { callPath } from "./calls.ts";
@@ -43,7 +44,7 @@ export function policyCall(
 /** Returns the route of a call. A query goes by the route for GraphQL, whatever that route's path is. */
 function matched(policy: Policy, call: CallTemplate, organization: string): ReturnType<typeof routeOf> {
   const isQuery = call.scope === "graphql";
-  const graphql = isQuery ? (/^\s*mutation\b/.test(call.query ?? "") ? "mutation" : "query") : null;
+  const graphql = isQuery ? (graphqlKind(call.query ?? "") ?? "query") : null;
   const path = isQuery ? (graphqlPath(policy) ?? call.path) : callPath(call, organization, 1);
   const host = policy.routes.find((route) => route.host !== undefined)?.host ?? "";
   return routeOf(policy, { method: call.method, target: path, host, graphql });

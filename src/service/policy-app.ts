@@ -6,13 +6,13 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from "fastify";
-import { Kind, parse } from "graphql";
 import type { PolicyDecision } from "../engine/decision.ts";
 import { type SlowQuotaStore, shownByStatus } from "../engine/store.ts";
 import type { WriteAnswer } from "../engine/store-limiter.ts";
 import type { FaultyQuotas } from "../faults/fault.ts";
 import { sentBy } from "../faults/sent.ts";
 import { costAsked, filledQuotas } from "../policy/effective.ts";
+import { graphqlKind } from "../policy/graphql-kind.ts";
 import { routeOf } from "../policy/match.ts";
 import {
   type AttributeSource,
@@ -48,9 +48,6 @@ export interface PolicyAppOptions {
   /** Receives each unexpected error, which is answered 500. */
   readonly onUnexpected?: ((error: Error) => void) | undefined;
 }
-
-/** Most tokens of a GraphQL document. Nobody writes a larger query. */
-const tokensMost = 10_000;
 
 /** Builds the stand-in. `app.close()` closes it. */
 export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
@@ -89,7 +86,7 @@ interface Asked {
 function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: WriteAnswer) {
   return (request: FastifyRequest, reply: FastifyReply, caller: Attributes): void => {
     const body = bodyOf(request.body);
-    const graphql = kindOf(body);
+    const graphql = typeof request.body === "string" ? graphqlKind(request.body) : null;
     const host = hostOf(policy, request.headers.host);
     const found = routeOf(policy, { method: request.method, target: request.url, host, graphql });
     const attributes = found === null ? null : attributesOf(found, caller, request.headers, body);
@@ -182,19 +179,6 @@ function bodyOf(text: unknown): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
-  }
-}
-
-/** Returns the kind of the GraphQL operation in a body. */
-function kindOf(body: unknown): "query" | "mutation" | null {
-  if (!isPlainObject(body) || typeof body["query"] !== "string") return null;
-  try {
-    const { definitions } = parse(body["query"], { maxTokens: tokensMost });
-    const operations = definitions.flatMap((one) => (one.kind === Kind.OPERATION_DEFINITION ? [one] : []));
-    const named = operations.find(({ name }) => name?.value === body["operationName"]) ?? operations[0];
-    return named?.operation === "mutation" ? "mutation" : named === undefined ? null : "query";
-  } catch {
-    return null;
   }
 }
 
