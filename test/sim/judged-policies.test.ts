@@ -7,6 +7,8 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { burst, defineScenario, poller, rest, retryAfter, waitReset } from "../../src/scenario/index.ts";
+import type { OutageInput } from "../../src/scenario/network.ts";
+import type { SpreadInput } from "../../src/scenario/spread.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import { property } from "../support/property.ts";
 
@@ -60,13 +62,34 @@ const wire = fc.record({
   isNamed: often(false, true),
 });
 
-const policy = fc.record({ quotas: fc.tuple(quota, quota, quota), one: operation, two: operation, wire }).map(
-  ({ quotas, one, two, wire: { shown, form, count, isNamed } }): PolicyInput => ({
+type Change = "nothing" | "limit" | "enforced";
+type Drawn = typeof quota extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** Returns what holds for one region alone: the quotas of its own have a limit of 4, or are enforced or not. */
+function overridesOf(quotas: readonly Drawn[], changed: Change) {
+  const own = quotas.flatMap(({ key, algorithm: { kind }, enforced }, at) => {
+    if (!key.includes("region") || changed === "nothing") return [];
+    const limit = kind === "fixed-window" ? { limit: 4 } : { capacity: 4 };
+    return [[names[at] as string, changed === "limit" ? limit : { enforced: !enforced }] as const];
+  });
+  return own.length === 0 ? [] : [{ match: { region: "eu" }, quotas: Object.fromEntries(own) }];
+}
+
+const drawn = fc.record({
+  quotas: fc.tuple(quota, quota, quota),
+  one: operation,
+  two: operation,
+  wire,
+  changed: often<Change>("nothing", "limit", "enforced"),
+});
+const policy = drawn.map(
+  ({ quotas, one, two, wire: { shown, form, count, isNamed }, changed }): PolicyInput => ({
     version: 2,
     name: "drawn",
     quotas: Object.fromEntries(names.map((name, at) => [name, quotas[at] as (typeof quotas)[0]])),
     operations: { one, two },
     routes: ["one", "two"].map((name) => ({ path: `/{region}/${name}`, operation: name })),
+    overrides: overridesOf(quotas, changed),
     auth: { header: "Authorization", form: "Bearer {token}", attributes: ["tenant", "user"] },
     wire: {
       revision: "1",
@@ -106,18 +129,37 @@ const population = fc
     ),
   );
 
+const network = fc.record({
+  latency: fc.constantFrom<SpreadInput>(
+    "20ms",
+    { least: "1ms", most: "400ms" },
+    { least: "1ms", most: "3s" },
+  ),
+  loss: often(0, 0.1),
+  timeout: fc.constantFrom("30s", "1s"),
+  execution: fc.constantFrom<SpreadInput>("0ms", { least: "10ms", most: "2s" }),
+});
+const world = fc.record({
+  network,
+  clocks: fc.record({ apart: often("0ms", "200ms") }),
+  outages: often<OutageInput[]>(
+    [],
+    [{ at: "4s", for: "3s", answer: 503 }],
+    [{ at: "4s", for: "3s", answer: "none", share: 0.5 }],
+  ),
+});
+
 describe("a policy that is kept to is not accused", () => {
-  property([policy, fc.record({ a: population, b: population }), fc.nat()], { numRuns: 50 })(
-    "whatever it says, and whatever its answers show",
-    async (input, populations, seed) => {
-      const scenario = defineScenario({
-        ...{ name: "drawn", seed, duration: "20s", startAt: "2026-03-08T06:59:50Z", populations },
-        network: { latency: "20ms" },
-      });
-      const { header, calls } = simulateQuotas(adjustScenario(scenario, { policy: parsePolicy(input) }));
-      const lines = Array.from(calls, (each, at) => ({ line: at + 2, call: structuredClone(each) }));
-      const { violations } = await judgeQuotas(header, lines);
-      expect(violations.map(({ law, explanation }) => `${law}: ${explanation}`)).toEqual([]);
-    },
-  );
+  property([policy, fc.record({ a: population, b: population }), fc.nat(), world], {
+    numRuns: 50,
+  })("whatever it says, and whatever its answers show", async (input, populations, seed, around) => {
+    const scenario = defineScenario({
+      ...{ name: "drawn", seed, duration: "20s", startAt: "2026-03-08T06:59:50Z", populations },
+      ...around,
+    });
+    const { header, calls } = simulateQuotas(adjustScenario(scenario, { policy: parsePolicy(input) }));
+    const lines = Array.from(calls, (each, at) => ({ line: at + 2, call: structuredClone(each) }));
+    const { violations } = await judgeQuotas(header, lines);
+    expect(violations.map(({ law, explanation }) => `${law}: ${explanation}`)).toEqual([]);
+  });
 });
