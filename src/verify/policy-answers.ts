@@ -212,7 +212,7 @@ function askOrder(
   const first = used[before.indexOf(false)];
   if (
     first === undefined ||
-    first.judge.quota.enforced !== true ||
+    first.judge.effective(call.caller).enforced !== true ||
     first.judge.relationOf(call.operation) === "each-alone"
   )
     return;

@@ -193,7 +193,8 @@ function isNarrow({ quotas, operations }: Policy, name: string): boolean {
 }
 
 /** Tells whether a quota is charged for calls that another one refuses before it is asked for room. */
-function isChargedUnasked({ quotas, operations }: Policy, name: string): boolean {
+function isChargedUnasked(policy: Policy, name: string): boolean {
+  const { quotas, operations } = policy;
   const names = Object.keys(quotas);
   const earlier = names.slice(0, names.indexOf(name));
   return (
@@ -202,10 +203,14 @@ function isChargedUnasked({ quotas, operations }: Policy, name: string): boolean
       ({ uses, relation }) =>
         relation === "all-or-nothing" &&
         uses[name] !== undefined &&
-        earlier.some((other) => uses[other] !== undefined && quotas[other]?.enforced !== false),
+        earlier.some((other) => uses[other] !== undefined && mayRefuse(policy, other)),
     )
   );
 }
+
+/** Tells whether a quota refuses some caller, if only one with an override. */
+const mayRefuse = ({ quotas, overrides }: Policy, name: string): boolean =>
+  quotas[name]?.enforced !== false || overrides.some((own) => own.quotas[name]?.enforced === true);
 
 /** Tells whether a quota has a key, and no other quota of its calls has that key and more. */
 function isNarrowest({ quotas, operations }: Policy, name: string): boolean {

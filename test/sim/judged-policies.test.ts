@@ -1,13 +1,14 @@
 // The oracle must not accuse a right deployment of any policy: quotas of all kinds, keys and charges, decided together
 // in every relation, whose answers show all of them or some, and whose refusals name a quota or none.
 import fc from "fast-check";
-import { describe, expect } from "vitest";
+import { describe, expect, test } from "vitest";
 import { simulateQuotas } from "../../sim/simulate-quotas.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import { burst, defineScenario, poller, rest, retryAfter, waitReset } from "../../src/scenario/index.ts";
 import type { OutageInput } from "../../src/scenario/network.ts";
+import type { ScenarioInput } from "../../src/scenario/scenario.ts";
 import type { SpreadInput } from "../../src/scenario/spread.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import { property } from "../support/property.ts";
@@ -149,17 +150,55 @@ const world = fc.record({
   ),
 });
 
+async function accusedOf(
+  input: PolicyInput,
+  given: Omit<ScenarioInput, "name" | "duration">,
+): Promise<string[]> {
+  const scenario = defineScenario({
+    name: "drawn",
+    duration: "20s",
+    startAt: "2026-03-08T06:59:50Z",
+    ...given,
+  });
+  const { header, calls } = simulateQuotas(adjustScenario(scenario, { policy: parsePolicy(input) }));
+  const lines = Array.from(calls, (each, at) => ({ line: at + 2, call: structuredClone(each) }));
+  const { violations } = await judgeQuotas(header, lines);
+  return violations.map(({ law, explanation }) => `${law}: ${explanation}`);
+}
+
 describe("a policy that is kept to is not accused", () => {
-  property([policy, fc.record({ a: population, b: population }), fc.nat(), world], {
-    numRuns: 50,
-  })("whatever it says, and whatever its answers show", async (input, populations, seed, around) => {
-    const scenario = defineScenario({
-      ...{ name: "drawn", seed, duration: "20s", startAt: "2026-03-08T06:59:50Z", populations },
-      ...around,
-    });
-    const { header, calls } = simulateQuotas(adjustScenario(scenario, { policy: parsePolicy(input) }));
-    const lines = Array.from(calls, (each, at) => ({ line: at + 2, call: structuredClone(each) }));
-    const { violations } = await judgeQuotas(header, lines);
-    expect(violations.map(({ law, explanation }) => `${law}: ${explanation}`)).toEqual([]);
+  property([policy, fc.record({ a: population, b: population }), fc.nat(), world], { numRuns: 50 })(
+    "whatever it says, and whatever its answers show",
+    async (input, populations, seed, around) => {
+      expect(await accusedOf(input, { seed, populations, ...around })).toEqual([]);
+    },
+  );
+
+  test("though a count passes its limit by refusals of a quota that an override alone enforces", async () => {
+    const window = { kind: "fixed-window", anchor: "epoch" } as const;
+    const limits: PolicyInput = {
+      ...{ version: 2, name: "override" },
+      wire: {
+        revision: "1",
+        readings: [
+          {
+            ...{ quotas: ["all"], headers: { "X-All": "{used}/{limit}", "X-Reset": "{reset}" } },
+            reset: { form: "delta-s", means: "window-end" },
+          },
+        ],
+      },
+      quotas: {
+        regional: { algorithm: { ...window, limit: 2, windowSeconds: 10 }, key: ["region"], enforced: false },
+        all: {
+          ...{ algorithm: { ...window, limit: 1, windowSeconds: 2 }, key: [] },
+          charge: { refusedByOther: "charged" },
+        },
+      },
+      operations: { call: { uses: { regional: 1, all: 1 } } },
+      routes: [{ path: "/{region}", operation: "call" }],
+      overrides: [{ match: { region: "eu" }, quotas: { regional: { enforced: true } } }],
+    };
+    const populations = { all: { clients: 3, behaviour: poller({ every: "500ms", call: rest("/eu") }) } };
+    expect(await accusedOf(limits, { seed: 1, populations })).toEqual([]);
   });
 });
