@@ -66,9 +66,7 @@ export const logOptions = {
   zone: option.text(
     "ZONE",
     "read times that name no zone as times of ZONE, +02:00 or Europe/Paris [default: UTC]",
-    {
-      group,
-    },
+    { group },
   ),
   organization: option.text("SLUG", "give rows that name no organization the organization SLUG", { group }),
   "graphql-cost": option.number(

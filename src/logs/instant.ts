@@ -1,9 +1,9 @@
 // Reads times of logs, byte by byte, as ms since the epoch. Numbers are seconds, ms, µs or ns since the epoch, told
 // apart by their size. Other forms are ISO 8601 with any zone, the dates of access logs, and those of spreadsheets.
 
-import { instantIn } from "../policy/calendar.ts";
 import { fourDigits } from "../trace/digits.ts";
 import type { DateOrder } from "./choices.ts";
+import { type LogZone, ZoneClock } from "./zone-clock.ts";
 
 const [zero, dot, comma, dash, slash, colon, plus, space] = [
   0x30, 0x2e, 0x2c, 0x2d, 0x2f, 0x3a, 0x2b, 0x20,
@@ -40,34 +40,6 @@ const lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 function isDate(year: number, month: number, day: number): boolean {
   if (year < 0 || month < 1 || month > 12 || day < 1 || day > (lengths[month - 1] as number)) return false;
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
-}
-
-/** Zone of times that name none: minutes east of Greenwich, or the name of a time zone, such as `Europe/Paris`. */
-export type LogZone = number | string;
-
-/** Length of a span of local time in which a zone's clocks do not change, ms. */
-const spanMs = 900_000;
-
-/** Makes UTC of local times. Of an hour that clocks show twice, the first one is meant. */
-class ZoneClock {
-  readonly #zone: string;
-  #span = Number.NaN;
-  #offsetMs: number;
-
-  constructor(zone: LogZone) {
-    this.#zone = typeof zone === "string" ? zone : "";
-    this.#offsetMs = typeof zone === "string" ? 0 : zone * 60_000;
-  }
-
-  /** @param localMs ms from 1970 to a date and time of day, as if they were UTC */
-  utc(localMs: number): number {
-    const span = Math.floor(localMs / spanMs);
-    if (this.#zone !== "" && span !== this.#span && !Number.isNaN(span)) {
-      this.#span = span;
-      this.#offsetMs = span * spanMs - instantIn(span * spanMs, this.#zone);
-    }
-    return localMs - this.#offsetMs;
-  }
 }
 
 /** Reads times. It remembers the last date, since the next row is mostly of the same day. */

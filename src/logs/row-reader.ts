@@ -32,12 +32,13 @@ import {
   statusOf,
   whole,
 } from "./field-values.ts";
-import { InstantReader, type LogZone } from "./instant.ts";
+import { InstantReader } from "./instant.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { PathFilter } from "./path-filter.ts";
 import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
 import { defaultOrganization, GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
+import type { LogZone } from "./zone-clock.ts";
 
 export interface RowSettings {
   /** True if callers are known by tokens, which are only shown as fingerprints. */

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import type { CallerFlags } from "../logs/caller-sources.ts";
 import { defaultGraphqlPath, defaultStatusPath, defaultUnread, type LogOptions } from "../logs/choices.ts";
-import type { LogZone } from "../logs/instant.ts";
 import type { MappingFlags } from "../logs/mapping.ts";
 import type { LogSettings } from "../logs/read-logs.ts";
+import type { LogZone } from "../logs/zone-clock.ts";
 import { isZone } from "../policy/calendar.ts";
 import type { Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";

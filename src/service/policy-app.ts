@@ -131,8 +131,10 @@ function answerer({ policy, limiter, now, sleep }: PolicyAppOptions, sent: Write
     nowMs: number,
   ): void {
     const { reservation, refusedBy, retryAtMs } = decision;
-    const used = usedOf(operation, asked, cost);
-    const readings = reservation === null ? decision.readings : limiter.settle(reservation, used, nowMs);
+    const readings =
+      reservation === null
+        ? decision.readings
+        : limiter.settle(reservation, usedOf(operation, asked, cost), nowMs);
     const kind = refusedBy === null ? "admitted" : "refused";
     write(asked, caller, { kind, readings, refusedBy, retryAtMs, cost }, nowMs);
   }
