@@ -7,7 +7,7 @@ import type { ReplayCallers } from "./callers.ts";
 import { type Demand, DemandWindows, type OnWindow } from "./demand.ts";
 import { DemandBuckets } from "./demand-buckets.ts";
 
-/** Window that needs the highest limit of its quota. */
+/** Window that needs the most, among those with one limit. */
 interface Neediest {
   readonly row: number;
   readonly endsAtMs: number;
@@ -22,7 +22,8 @@ interface Kind {
   readonly isShared: boolean;
   /** Uses by row if counts are shared; else all of them in the first place. */
   readonly uses: (Uses | undefined)[];
-  neediest: Neediest | null;
+  /** By limit: owners may have one of their own. */
+  readonly neediest: Map<number, Neediest>;
 }
 
 /** Quota of an operation, and a call's cost in it; below 0 if the call declares it. */
@@ -60,7 +61,8 @@ export class ReplayHeadroom {
       const at = isOwn ? 0 : row;
       kind.uses[at] ??= new Uses();
       kind.uses[at].add(peak, needed, limit);
-      if (needed > (kind.neediest?.needed ?? 0)) kind.neediest = { row, endsAtMs, needed };
+      if (needed > (kind.neediest.get(limit)?.needed ?? 0))
+        kind.neediest.set(limit, { row, endsAtMs, needed });
     };
     const profile = (row: number) =>
       profileOf({ ...quota.quota, algorithm: callers.count(place, row).algorithm });
@@ -72,7 +74,7 @@ export class ReplayHeadroom {
       grid === null
         ? new DemandBuckets(quota, profile, onWindow)
         : new DemandWindows(quota, grid, shapeOf, onWindow);
-    const kind: Kind = { name, place, demand, isShared: !isOwn, uses: [], neediest: null };
+    const kind: Kind = { name, place, demand, isShared: !isOwn, uses: [], neediest: new Map() };
     return kind;
   }
 
@@ -157,13 +159,16 @@ export class ReplayHeadroom {
       .slice(0, replayOrganizationsMost);
   }
 
+  /** Returns the quotas' own limits before those of overrides, the lowest first. */
   smallestLimits(): QuotaSmallest[] {
     return this.#kinds.flatMap(({ name, place, neediest }) => {
-      if (neediest === null) return [];
-      const { needed: smallest, endsAtMs: windowEndsAt, row } = neediest;
-      const { key } = this.#callers.count(place, row);
-      const limit = limitOf((this.#callers.core.quotas[place] as CompiledQuota).quota.algorithm);
-      return [{ quota: name, key, limit, smallest, windowEndsAt }];
+      const own = limitOf((this.#callers.core.quotas[place] as CompiledQuota).quota.algorithm);
+      return [...neediest]
+        .sort(([a], [b]) => Number(b === own) - Number(a === own) || a - b)
+        .map(([limit, { needed: smallest, endsAtMs: windowEndsAt, row }]) => {
+          const { key } = this.#callers.count(place, row);
+          return { quota: name, key, limit, smallest, windowEndsAt };
+        });
     });
   }
 }

@@ -5,7 +5,7 @@ import type { Policy } from "../../src/policy/policy.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { pointsMost } from "../../src/scenario/calls.ts";
-import type { QuotaDemand, QuotaReplayResult } from "../../src/summary/quota-replay-result.ts";
+import type { QuotaDemand, QuotaReplayResult, QuotaSmallest } from "../../src/summary/quota-replay-result.ts";
 import { judgeReplay, requireReplayFigures } from "../../src/summary/replay-figures.ts";
 import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { ReplayCallers } from "./callers.ts";
@@ -132,7 +132,8 @@ function putBack(kept: KeptRows): QuotaDemand {
     return times.map((each) => neededBy(calls, each, kept.callers));
   });
   const wanted = (needed[0] ?? []).map(({ quota, limit }) => {
-    const all = needed.flatMap((one) => one.flatMap((each) => (each.quota === quota ? [each.smallest] : [])));
+    const isSame = (each: QuotaSmallest) => each.quota === quota && each.limit === limit;
+    const all = needed.flatMap((one) => one.filter(isSame).map(({ smallest }) => smallest));
     return { quota, limit, low: Math.min(...all), high: Math.max(...all) };
   });
   const { retries, untold, untoldUsers } = told;

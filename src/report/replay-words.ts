@@ -61,6 +61,15 @@ export function hitWords({ totals, hits, under }: ReplayView): string {
   );
 }
 
+const limitsListed = 8;
+
+/** Returns limits in words; owners may have very many of their own. */
+function listed(words: readonly string[]): string {
+  const more = words.length - limitsListed;
+  const last = more > 0 ? [`${counted(more, "more limit")} of single owners`] : [];
+  return [...words.slice(0, limitsListed), ...last].join(", ");
+}
+
 /**
  * Says which limits would have sufficed for the rows as they came: larger ones, or smaller ones if nobody was refused.
  * If the log's own refusals delayed some demand, it also says that these limits may not suffice for the demand.
@@ -70,12 +79,14 @@ export function smallestWords({ totals, smallest, recorded, demand }: ReplayView
   const room = totals.refused > 0 ? [] : smallest.filter((one) => one.smallest < one.limit);
   const told = lacking.length > 0 ? lacking : room;
   if (told.length === 0) return "";
-  const words = told.map((one) => `${count(one.smallest)} instead of ${count(one.limit)} ${one.words}`);
+  const words = listed(
+    told.map((one) => `${count(one.smallest)} instead of ${count(one.limit)} ${one.words}`),
+  );
   const putOff =
     recorded === null || recorded.refused === 0 || demand !== null
       ? ""
       : ` The demand may need more: the log has ${counted(recorded.refused, "refusal")}, and any call that was tried again came later than it was wanted.`;
-  return `No row of this log, as it came, would have been refused with ${words.join(", ")}${lacking.length > 0 ? "" : ", either"}.${putOff}`;
+  return `No row of this log, as it came, would have been refused with ${words}${lacking.length > 0 ? "" : ", either"}.${putOff}`;
 }
 
 /**
@@ -93,7 +104,7 @@ export function demandWords({ demand }: ReplayView): string {
       const needed = low === high ? count(low) : `${count(low)} to ${count(high)}`;
       return `${needed} instead of ${count(limit)} ${words}`;
     });
-  const needs = words.length === 0 ? "fit into these limits" : `need ${words.join(", ")}`;
+  const needs = words.length === 0 ? "fit into these limits" : `need ${listed(words)}`;
   const atLeast = untold === 0 ? "" : `${count(wishes)} to `;
   const put = `The log's own refusals ${retries === 0 ? "may have put" : "put"} calls off. Had each come when it was first wanted, the ${atLeast}${counted(wishes + untold, "call")} would ${needs}.`;
   const again =

@@ -51,10 +51,13 @@ const count = { quota: text, key };
 const headroom = v.object({ quota: text, key: v.nullable(key), ...windowUse.entries });
 export type QuotaHeadroom = Shape<typeof headroom>;
 
-/** Exact smallest limit or capacity under which a quota would have refused no row of the log as it is. */
+/**
+ * Exact smallest limit or capacity under which the counts of a quota that have one limit would have refused no row of
+ * the log as it is.
+ */
 const smallest = v.object({
   ...count,
-  /** The policy's limit without overrides. */
+  /** The policy's limit, or one of an override; each has an entry of its own. */
   limit: whole,
   smallest: whole,
   /** End of the window that needs the smallest limit. */

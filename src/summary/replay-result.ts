@@ -234,14 +234,13 @@ export const rulesReplaySchema = v.object({
   headroom: v.array(headroom),
   /** Fullness by organization, the fullest first, at most `replayOrganizationsMost`. */
   organizations: v.array(headroom),
-  /** Exact smallest limit by kind of window under which no row of the log as it is would have been refused. */
+  /** Exact smallest limit by kind and limit of windows under which these would have refused no row of the log as it is. */
   smallestLimits: v.array(
     v.object({
       owner,
       scope,
-      /** The rules' limit without overrides by name. */
+      /** The rules' limit, or one of an override; each has an entry of its own. */
       limit: whole,
-      /** Smallest limit over all owners, also those with a limit of their own. */
       smallest: whole,
       /** Owner and end of the window that needs `smallest`; `user` is `null` for an organization's. */
       org: text,

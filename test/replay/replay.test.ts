@@ -253,6 +253,23 @@ describe("headroom", () => {
       ["user", 200, "cat", noon + 3 * minute],
     ]);
   });
+
+  test("owners with a limit of their own are told apart from those under the rules' limit", async () => {
+    const users = { "acme/bob": { rest: { limit: 20 } }, "acme/cat": { rest: { limit: 20 } } };
+    const rules = parseRules({ user: { rest: { limit: 50 } }, users });
+    const rows = [
+      ...many(40, { atMs: noon, user: "ann" }),
+      ...many(30, { atMs: noon, user: "bob" }),
+      ...many(25, { atMs: noon + minute, user: "cat" }),
+    ];
+    const { smallestLimits } = await replay(logOf(rows), rules);
+    expect(
+      smallestLimits.flatMap(({ user, limit, smallest }) => (user === null ? [] : [[user, limit, smallest]])),
+    ).toEqual([
+      ["ann", 50, 40],
+      ["bob", 20, 30],
+    ]);
+  });
 });
 
 describe("points and the windows they belong to", () => {

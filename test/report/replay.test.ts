@@ -70,6 +70,21 @@ describe("the page", () => {
     expect(words(60)).toBe("");
   });
 
+  it("lists eight limits of single owners, and counts the others", () => {
+    const [first] = result.smallestLimits;
+    if (first === undefined) throw new RangeError("there is a limit");
+    const words = (limits: number) => {
+      const smallestLimits = Array.from({ length: limits }, (_, at) => ({
+        ...first,
+        limit: 10 + at,
+        smallest: 90,
+      }));
+      return smallestWords(replayView({ ...result, recorded: null, demand: null, smallestLimits }));
+    };
+    expect(words(8)).toMatch(/ 90 instead of 17 [^,]*\.$/);
+    expect(words(11)).toMatch(/ 90 instead of 17 [^,]*, 3 more limits of single owners\.$/);
+  });
+
   it("gives the limits of a demand that is put back as an interval, and what cannot be told", () => {
     const limits = [
       { owner: "organization", scope: "rest", limit: 200, low: 210, high: 260 },
