@@ -10,7 +10,7 @@ import type { FittedAdapt, FittedBehaviour } from "./model.ts";
 import type { Profile } from "./profile.ts";
 import { absenceOf, type Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 
 /** Number of pauses before and after a refused job that are compared. */
 const pausesBeside = 5;
@@ -32,7 +32,7 @@ export interface Adapting {
  */
 export function adaptingCallers(profiles: readonly Profile[]): readonly Adapting[] {
   const refusedOf = (some: readonly { readonly refused: number }[]): number =>
-    some.reduce((sum, { refused }) => sum + refused, 0);
+    sumOf(some.map(({ refused }) => refused));
   const adapting = profiles
     .map((profile) => ({
       user: profile.caller.user,
@@ -108,7 +108,7 @@ export function adaptOf(
   const callers = profiles.map((profile, index) => stepsOf(profile.jobs, cut[index] as Sessions));
   const some: (readonly Step[])[] = [];
   for (const [index, steps] of callers.entries()) {
-    if (some.reduce((sum, { length }) => sum + length, 0) >= pausesEnough) break;
+    if (sumOf(some.map(({ length }) => length)) >= pausesEnough) break;
     if ((profiles[index] as Profile).refused > 0) some.push(steps);
   }
   const scatterOf = (numbers: AdaptNumbers): number => scatter(atFullPace(some, numbers).pauses);

@@ -24,7 +24,7 @@ import { limitsOf } from "./limits.ts";
 import type { FittedModel } from "./model.ts";
 import { type Recording, recordedUntil } from "./recording.ts";
 import { fittedScenario } from "./source.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 
 export interface BacktestOptions extends FitOptions {
   /** Share of the time that is fitted to. Default: as `splitOf` chooses. */
@@ -227,11 +227,8 @@ function totalsOf(
   measured: WindowCounts,
   runs: readonly WindowCounts[],
 ): BacktestResult["totals"] {
-  const sum = (counts: WindowCounts, name: PredictedFigure): number => {
-    let total = 0;
-    for (let place = 0; place < grid.count; place++) total += counts.figure(name, place) ?? 0;
-    return total;
-  };
+  const sum = (counts: WindowCounts, name: PredictedFigure): number =>
+    sumOf(Array.from({ length: grid.count }, (_, place) => counts.figure(name, place) as number));
   const predict = (name: PredictedFigure): Prediction =>
     windows.length === 0
       ? { measured: null, middle: null, narrow: null, wide: null }

@@ -205,7 +205,7 @@ function whyOf(rows: readonly CheckRow[]): string | null {
   const last = rows.at(-1)?.population ?? null;
   const whole = rows.filter(({ population }) => population === last);
   const isAbove = (figure: CheckedFigure): boolean =>
-    whole.some((row) => row.figure === figure && row.off && (row.recorded ?? 0) > row.most);
+    whole.some((row) => row.figure === figure && row.off && (row.recorded as number) > row.most);
   // If the usual window is off, too, the populations themselves are wrong.
   const usual = whole.find(({ figure }) => figure === "admittedP50");
   if (usual?.off !== false || !isAbove("busiest") || !isAbove("refused")) return null;
@@ -225,8 +225,8 @@ function errorOf(rows: readonly CheckRow[]): FitCheck["error"] {
     return greater === 0 ? 0 : Math.round((1000 * (recorded - middle)) / greater) / 1000;
   };
   return {
-    calls: shareOf("calls") ?? 0,
-    refused: shareOf("refused") ?? 0,
+    calls: shareOf("calls") as number,
+    refused: shareOf("refused") as number,
     waitP95Ms: shareOf("waitP95Ms"),
   };
 }

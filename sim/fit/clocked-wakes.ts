@@ -4,7 +4,7 @@ import { type Crowd, isCrowd } from "./crowds.ts";
 import { dayMs, hourMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { ClockedEvents } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 
 /** Step between the times of the day that are tried, minutes: people choose multiples of five. */
 const minutes = 5;
@@ -138,8 +138,7 @@ function comesOn(crowd: Crowd, days: readonly number[], minute: number): boolean
   }
   // The busiest day is left out: another event may have made it busy.
   const rest = seen.toSorted((a, b) => b.count - a.count).slice(1);
-  const sum = (of: (day: (typeof seen)[number]) => number): number =>
-    rest.reduce((all, day) => all + of(day), 0);
+  const sum = (of: (day: (typeof seen)[number]) => number): number => sumOf(rest.map((day) => of(day)));
   return isCrowd(
     sum(({ usual }) => usual),
     sum(({ count }) => count),

@@ -5,7 +5,7 @@ import { hourMs } from "./days.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { Profile } from "./profile.ts";
 import { explainedBy } from "./retries.ts";
-import { addTo, SortedSample } from "./statistics.ts";
+import { addTo, SortedSample, sumOf } from "./statistics.ts";
 import { workdaysOf } from "./workdays.ts";
 
 /** Callers that are alike, the busiest first; the others were compared with the first. */
@@ -70,7 +70,7 @@ function mixturesOf(clusters: readonly Cluster[]): Cluster[] {
 /** Returns the number of clusters, the busiest first, that are populations of their own. */
 function apartOf(clusters: readonly Cluster[]): number {
   if (clusters.length <= readMost) return clusters.length;
-  const all = clusters.reduce((sum, { jobs }) => sum + jobs, 0);
+  const all = sumOf(clusters.map(({ jobs }) => jobs));
   let [count, jobs] = [0, 0];
   while (count < clusters.length && (count < readMost || (jobs < apartShare * all && count < clustersMost))) {
     jobs += (clusters[count] as Cluster).jobs;
@@ -152,7 +152,7 @@ const hoursApart = 0.75;
 function hasHoursOf(a: Profile, b: Profile): boolean {
   const [x, y] = [hoursOf(a), hoursOf(b)];
   if (x === null || y === null) return true;
-  return x.reduce((sum, share, hour) => sum + Math.abs(share - (y[hour] as number)) / 2, 0) <= hoursApart;
+  return sumOf(x.map((share, hour) => Math.abs(share - (y[hour] as number)) / 2)) <= hoursApart;
 }
 
 /** Returns the shares of a caller's busy hours, by hour of the day; `null` if too few of them are known. */

@@ -28,7 +28,7 @@ import {
   type WorkSession,
 } from "./sessions.ts";
 import { absencesOf, type FittedSpread, spreadOf } from "./spread.ts";
-import { isMemoryless, PearsonSum, roundestWithin, SortedSample } from "./statistics.ts";
+import { isMemoryless, PearsonSum, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 import { workOf } from "./work.ts";
 import { beginningOf, workdaysOf } from "./workdays.ts";
@@ -133,8 +133,7 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
   const { awayMs, outerMs } = absencesIn(pausesMs);
   if (outerMs > 0) {
     const starts = spells.flatMap((each) => each.map(({ startMs }) => startMs));
-    const busy =
-      starts.reduce((sum, ms) => sum + lengthOf(ms, ms + minuteMs), 0) / (minuteMs * starts.length);
+    const busy = sumOf(starts.map((ms) => lengthOf(ms, ms + minuteMs))) / (minuteMs * starts.length);
     // Quiet hours shrink absences, but no other pause is as long as an absence of busy hours.
     const cut = spells.map((each) =>
       sessionsOf(each, outerMs, (fromMs, untilMs) =>

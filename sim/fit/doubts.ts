@@ -16,7 +16,7 @@ import type { Recording } from "./recording.ts";
 import type { Calendar } from "./rhythm.ts";
 import { roomDoubts } from "./room.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
-import { addTo } from "./statistics.ts";
+import { addTo, sumOf } from "./statistics.ts";
 import { weekdaysDoubt } from "./weekdays.ts";
 
 /** Something that a recording does not tell, as a sentence; and its kind, if a plan has to know of it. */
@@ -137,7 +137,7 @@ function eventsDoubt(profiles: readonly Profile[], recording: Recording): string
 
 /** Names callers on whom refusals depend: those of few heavy sessions, and one with most of the refusals. */
 function callerDoubts(profiles: readonly Profile[]): Doubt[] {
-  const all = profiles.reduce((sum, { refused }) => sum + refused, 0);
+  const all = sumOf(profiles.map(({ refused }) => refused));
   return profiles
     .filter(({ refused }) => refused > 0 && refused >= weighty * all)
     .toSorted((a, b) => b.refused - a.refused)
@@ -164,7 +164,7 @@ const heldBack = 0.05;
 
 /** Says that a recording at its limits shows less than callers wanted. */
 function demandDoubt({ callers, calls }: Recording): Doubt[] {
-  const refused = callers.reduce((sum, caller) => sum + caller.calls.filter(isRefused).length, 0);
+  const refused = sumOf(callers.map((caller) => caller.calls.filter(isRefused).length));
   return refused === 0 || refused < heldBack * calls
     ? []
     : [
@@ -177,7 +177,7 @@ function demandDoubt({ callers, calls }: Recording): Doubt[] {
 
 /** Says what is unknown of reactions to refusals: too few were seen, or no caller gave up. */
 function reactionsDoubt(populations: readonly FittedPopulation[], { callers }: Recording): Doubt[] {
-  const sum = (some: readonly FittedPopulation[]): number => some.reduce((all, one) => all + one.refused, 0);
+  const sum = (some: readonly FittedPopulation[]): number => sumOf(some.map((one) => one.refused));
   const refused = sum(populations);
   const unknown = sum(populations.filter(({ onRefused }) => onRefused.kind === "unknown"));
   const about = (text: string, about: Untold = "reactions"): Doubt[] => [{ text, about }];

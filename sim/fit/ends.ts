@@ -1,7 +1,7 @@
 // The end of sessions: after a time, or after a number of calls.
 import { ln } from "../../src/scenario/elementary.ts";
 import type { Sessions, WorkSession } from "./sessions.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 
 /** Number of calls, or of usual gaps, below which a session shows neither its length nor its pace. */
 const longSession = 5;
@@ -22,9 +22,11 @@ export function endsByTime({ sessions, pausesMs, gapsMs }: Sessions, otherwise?:
   const long = sessions.filter(({ jobs }) => jobs >= longSession);
   if (long.length < fewSessions) return otherwise ?? false;
   const [pauses, gaps] = [new SortedSample(pausesMs), new SortedSample(gapsMs)];
-  const odds = long
-    .filter(({ jobs, spells }) => jobs === spells)
-    .reduce((sum, { lastMs, endMs }) => sum + ln((endMs - lastMs + pauses.mean + 1) / (gaps.mean + 1)), 0);
+  const odds = sumOf(
+    long
+      .filter(({ jobs, spells }) => jobs === spells)
+      .map(({ lastMs, endMs }) => ln((endMs - lastMs + pauses.mean + 1) / (gaps.mean + 1))),
+  );
   if (Math.abs(odds) > surely) return odds > 0;
   const centred = (values: readonly number[]): readonly number[] => {
     const { mean } = new SortedSample(values);
@@ -55,8 +57,8 @@ interface Logs {
  */
 export function surelyEndByTime(cut: readonly Sessions[]): boolean {
   const gaps = cut.flatMap(({ gapsMs }) => gapsMs);
-  const sumMs = gaps.reduce((sum, ms) => sum + ms, 0);
-  const [gapMs, endMs] = [sumMs / gaps.length, gaps.reduce((sum, ms) => sum + ms * ms, 0) / sumMs];
+  const sumMs = sumOf(gaps);
+  const [gapMs, endMs] = [sumMs / gaps.length, sumOf(gaps.map((ms) => ms * ms)) / sumMs];
   // A session ends within a gap, and a gap that holds an instant is longer than others: `endMs` on the average.
   const logsOf = ({ spells, startMs, lastMs }: WorkSession): Logs => ({
     size: ln(spells * gapMs),

@@ -3,7 +3,7 @@ import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { FittedEvents } from "./model.ts";
 import type { Recording } from "./recording.ts";
 import { daysOffIn } from "./rhythm.ts";
-import { addAt, SortedSample } from "./statistics.ts";
+import { addAt, SortedSample, sumOf } from "./statistics.ts";
 import { apartMs } from "./woken.ts";
 
 /** Hours before and after an event in which others are likely, the less the further. */
@@ -80,7 +80,7 @@ export function eventsByChance(
   const hours = weights.map((weight) => Math.round((1000 * weight) / mean) / 1000);
   return {
     kind: "chance",
-    perDay: Math.round(100 * eventsMs.reduce((sum, ms) => sum + perDayBy(ms), 0)) / 100,
+    perDay: Math.round(100 * sumOf(eventsMs.map((ms) => perDayBy(ms)))) / 100,
     rhythm: { hours, weekend: null, weekdays: weekdaysOf(eventsMs, recording, off), days: [] },
   };
 }

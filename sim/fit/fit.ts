@@ -16,6 +16,7 @@ import { type Profile, profilesOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { daysApart, evenRhythm } from "./rhythm.ts";
 import { joinedMs } from "./sessions.ts";
+import { sumOf } from "./statistics.ts";
 import { timeText } from "./words.ts";
 
 export interface FitOptions {
@@ -78,7 +79,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     populations,
     calls: recording.calls,
     callers: recording.callers.length,
-    unexplained: populations.reduce((sum, { unexplained }) => sum + unexplained, 0),
+    unexplained: sumOf(populations.map(({ unexplained }) => unexplained)),
     uncounted: recording.uncounted,
     doubts: doubts.map(({ text }) => text),
     untold: [...new Set(doubts.flatMap(({ about }) => about ?? []))],

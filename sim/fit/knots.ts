@@ -1,7 +1,7 @@
 // Describes a measured distribution by a few of its quantiles (knots), with straight lines in between. Knots stand where
 // the lines would otherwise be furthest from the values: few where values lie evenly, many in a long tail. So a tail
 // keeps its mean, which even quantiles would make far too great.
-import type { SortedSample } from "./statistics.ts";
+import { type SortedSample, sumOf } from "./statistics.ts";
 
 export interface Knots {
   /** Values at the knots, rising, in the unit of the sample. */
@@ -30,10 +30,10 @@ export function knotsOf({ sorted, mean }: SortedSample): Knots {
   // Means of groups are enough, but the largest value is kept, as it carries the tail.
   const values = step === 1 ? sorted : thinned(sorted, step);
   const last = values.length - 1;
-  const total = values.reduce((sum, value) => sum + Math.abs(value), 0);
+  const total = sumOf(values.map((value) => Math.abs(value)));
   const pieces: Piece[] = [pieceOf(values, 0, last)];
   while (pieces.length < knotsMost - 1) {
-    if (pieces.reduce((sum, { off }) => sum + off, 0) <= closeEnough * total) break;
+    if (sumOf(pieces.map(({ off }) => off)) <= closeEnough * total) break;
     const worst = pieces.reduce((first, piece) => (piece.off > first.off ? piece : first));
     const { from, to, split } = worst;
     pieces.splice(pieces.indexOf(worst), 1, pieceOf(values, from, split), pieceOf(values, split, to));
@@ -80,7 +80,7 @@ function thinned(sorted: Float64Array, step: number): Float64Array {
   const groups = Math.ceil(sorted.length / step);
   const kept = Float64Array.from({ length: groups }, (_, group) => {
     const part = sorted.subarray(group * step, (group + 1) * step);
-    return part.reduce((sum, value) => sum + value, 0) / part.length;
+    return sumOf(part) / part.length;
   });
   kept[0] = sorted[0] as number;
   kept[groups - 1] = sorted.at(-1) as number;

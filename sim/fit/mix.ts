@@ -3,7 +3,7 @@ import type { Cluster } from "./clusters.ts";
 import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedCall } from "./model.ts";
 import type { Profile } from "./profile.ts";
-import { addTo } from "./statistics.ts";
+import { addTo, sumOf } from "./statistics.ts";
 
 /** Greatest number of a population's kinds of calls; rarer kinds are left unexplained. */
 const kindsMost = 6;
@@ -16,7 +16,7 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
     .slice(0, single ? 1 : kindsMost)
     .filter(([, jobs], index) => index === 0 || jobs >= rareShare * cluster.jobs);
   const keys = new Set(kept.map(([key]) => key));
-  const total = kept.reduce((sum, [, jobs]) => sum + jobs, 0);
+  const total = sumOf(kept.map(([, jobs]) => jobs));
   const parts = weightsOf(
     kept.map(([, jobs]) => jobs / total),
     total,
@@ -46,7 +46,7 @@ export function mixOf(cluster: Cluster, single: boolean): { mix: FittedCall[]; u
 export function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
   const mix = new Map<string, number>();
   for (const profile of profiles) for (const [key, count] of profile.mix) addTo(mix, key, count);
-  const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
+  const jobs = sumOf(profiles.map((profile) => profile.jobs.length));
   return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;
 }
 
@@ -54,7 +54,7 @@ export function mixOfAll(profiles: readonly Profile[]): FittedCall[] {
 function weightsOf(shares: readonly number[], jobs: number): number[] {
   for (let total = shares.length; total <= 100; total++) {
     const weights = shares.map((share) => Math.round(share * total));
-    const sum = weights.reduce((all, weight) => all + weight, 0);
+    const sum = sumOf(weights);
     const fits = weights.every((weight, index) => {
       const share = shares[index] as number;
       return weight >= 1 && Math.abs(weight / sum - share) <= Math.sqrt((share * (1 - share)) / jobs) + 0.002;

@@ -1,7 +1,7 @@
 // Finds many people behind one name: calls of people who know nothing of each other overlap as often as by chance.
 import { hourMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 
 /** Number of overlaps below which they show nothing. */
 const overlapsLeast = 5;
@@ -28,7 +28,7 @@ export function overlapByChance(jobs: readonly RecordedJob[], slackMs: number): 
     hour.ms += Math.max(0, first.endMs - startMs - slackMs);
   }
   if (seen < overlapsLeast) return false;
-  const usual = [...hours.values()].reduce((sum, hour) => sum + ((hour.jobs - 1) * hour.ms) / hourMs, 0);
+  const usual = sumOf([...hours.values()].map((hour) => ((hour.jobs - 1) * hour.ms) / hourMs));
   if (seen < chanceLeast * usual || seen > chanceMost * usual) return false;
   const pauses = new SortedSample(pausesMs);
   return pauses.sorted.filter((ms) => ms > muchLonger * pauses.median).length >= longLeast;

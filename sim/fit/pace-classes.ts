@@ -1,7 +1,7 @@
 // Classes of pauses that say what comes next. Pauses form few classes by length. A class is told apart by the class before
 // where that says how it goes on: reads at a session's start are not uploads after polls.
 import { ln } from "../../src/scenario/elementary.ts";
-import { addAt } from "./statistics.ts";
+import { addAt, sumOf } from "./statistics.ts";
 
 const classesMost = 8;
 /** Information on the next class, nats per pause, below which two classes are joined. */
@@ -76,7 +76,7 @@ export function toldByBefore(
       addAt(row, order[at + 1] ?? classes);
       rows.set(key, row);
     }
-  const all = orders.reduce((sum, order) => sum + order.length + 1, 0);
+  const all = sumOf(orders.map((order) => order.length + 1));
   // A row more adds a parameter for each class. Each costs half a logarithm (Schwarz).
   const worth = Math.max((classes * ln(all)) / 2, tellsLeast * all);
   const paceOf = new Map<number, number>();
@@ -111,9 +111,7 @@ function groupsIn(rows: readonly (readonly [number, readonly number[]])[], worth
 
 /** Returns the information that joining two rows loses, nats over all counts. */
 const rowLoss = (a: readonly number[], b: readonly number[]): number =>
-  joining(sumOf(a), sumOf(b)) - a.reduce((sum, count, place) => sum + joining(count, b[place] as number), 0);
-
-const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+  joining(sumOf(a), sumOf(b)) - sumOf(a.map((count, place) => joining(count, b[place] as number)));
 
 /** Returns the table with a class and the next one joined. */
 function joinedAt(table: readonly (readonly number[])[], place: number): number[][] {
@@ -137,7 +135,7 @@ interface Sums {
 
 const sumsOf = (table: readonly (readonly number[])[]): Sums => ({
   rows: table.map(sumOf),
-  columns: (table[0] ?? []).map((_, column) => table.reduce((sum, row) => sum + (row[column] as number), 0)),
+  columns: (table[0] ?? []).map((_, column) => sumOf(table.map((row) => row[column] as number))),
 });
 
 /**

@@ -14,7 +14,7 @@ import type { Recording } from "./recording.ts";
 import type { RunForm } from "./runs.ts";
 import { absenceOf, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
-import { mode, roundestWithin, SortedSample } from "./statistics.ts";
+import { mode, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { areInTurn } from "./turns.ts";
 import { roughText, spreadText, timeText } from "./words.ts";
 
@@ -57,7 +57,7 @@ function inParts(
 ): PaceFit {
   const clients = many ?? profiles.length;
   const [only] = parts;
-  const jobs = profiles.reduce((sum, profile) => sum + profile.jobs.length, 0);
+  const jobs = sumOf(profiles.map((profile) => profile.jobs.length));
   return {
     behaviour:
       parts.length === 1 && only !== undefined
@@ -96,7 +96,7 @@ const startsOf = (profiles: readonly Profile[]): number[] =>
 function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit {
   const slackMs = slackOf(recording);
   const { everyMs, gaps } = everyOf(profiles, slackMs);
-  const clients = profiles.reduce((sum, profile) => sum + profile.clients, 0);
+  const clients = sumOf(profiles.map((profile) => profile.clients));
   const cron = byCron(profiles, everyMs);
   const once = { kind: "worker", think: { kind: "constant", ms: 0 }, atOnce: null, jobs: 1 } as const;
   if (cron !== null)
@@ -245,7 +245,7 @@ function middleShape(profiles: readonly Profile[], model: RunShape): RunShape {
 
 function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Recording): PaceFit {
   const slackMs = slackOf(recording);
-  const runs = profiles.reduce((sum, profile) => sum + profile.runs.length, 0);
+  const runs = sumOf(profiles.map((profile) => profile.runs.length));
   const pace = profiles[0]?.pace.kind ?? "once";
   const every = pace === "ticks" ? everyOf(profiles, slackMs) : null;
   const behaviour = { ...shape, everyMs: every?.everyMs ?? null };

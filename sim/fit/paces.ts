@@ -3,7 +3,7 @@
 import { classesIn, classOf, tableOf, toldByBefore } from "./pace-classes.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { addAt, isMemoryless, SortedSample } from "./statistics.ts";
+import { addAt, isMemoryless, SortedSample, sumOf } from "./statistics.ts";
 
 export interface FittedPace {
   readonly think: FittedSpread;
@@ -167,7 +167,7 @@ function endsAsSeen(
 ): boolean {
   const sizes = new SortedSample(orders.map(({ length }) => length));
   const [first = [], ...rest] = table.map((row) => {
-    const sum = row.reduce((all, count) => all + count, 0);
+    const sum = sumOf(row);
     return row.map((count) => count / Math.max(1, sum));
   });
   const own = times.map((lengths) => new SortedSample(lengths));

@@ -10,6 +10,7 @@ import type { FittedPopulation } from "./model.ts";
 import { mixturePace, paceOf } from "./pace.ts";
 import { attemptsOf, failedWaitOf, type RetryFit, retryOf } from "./reaction.ts";
 import type { Recording } from "./recording.ts";
+import { sumOf } from "./statistics.ts";
 import { spanText } from "./words.ts";
 
 /** A population without its name, and its clients' rhythms. */
@@ -23,7 +24,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
   const { profiles } = cluster;
   const pace = cluster.mixture ? mixturePace(cluster, recording) : paceOf(cluster, recording);
   const { mix, unexplained } = mixOf(cluster, pace.single);
-  const refused = profiles.reduce((sum, profile) => sum + profile.refused, 0);
+  const refused = sumOf(profiles.map((profile) => profile.refused));
   const failedWaitMs = failedWaitOf(profiles);
   const again = adaptIn(pace.behaviour)?.waits === true;
   const onRefused = again
@@ -32,7 +33,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
   const names = [...new Set(profiles.map(({ caller }) => caller.user))];
   const users = names.length;
   const clients = pace.arrivals.kind === "closed" ? pace.arrivals.clients : null;
-  const calls = profiles.reduce((sum, { caller }) => sum + caller.calls.length, 0);
+  const calls = sumOf(profiles.map(({ caller }) => caller.calls.length));
   const organization = profiles[0]?.caller.organization ?? "";
   const population: PopulationFit["population"] = {
     organization,

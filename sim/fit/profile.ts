@@ -25,7 +25,7 @@ import {
   shapeOf,
   volleysOf,
 } from "./runs.ts";
-import { addTo, SortedSample } from "./statistics.ts";
+import { addTo, SortedSample, sumOf } from "./statistics.ts";
 import { triesInLoop, triesOf } from "./tries.ts";
 
 export type CallPace =
@@ -214,7 +214,7 @@ function described(
   }
   const runs: readonly Spell[] = jobs;
   const call = { ...common, runs, shape: { kind: "call" } as const };
-  const overlapping = whole.reduce((sum, run) => sum + (run.open > 1 ? run.jobs : 0), 0);
+  const overlapping = sumOf(whole.map((run) => (run.open > 1 ? run.jobs : 0)));
   if (overlapping <= rareOverlaps * jobs.length) {
     const pausesMs = pausesOf(runs);
     const pace = paceOf(runs, pausesMs, slackMs);

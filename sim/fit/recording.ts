@@ -22,7 +22,7 @@ import {
   saidByQuotas,
 } from "./recorded-call.ts";
 import { LimitsShown } from "./rules.ts";
-import { addTo } from "./statistics.ts";
+import { addTo, sumOf } from "./statistics.ts";
 
 /** The sender of some calls: a client of a trace, or a user of a log. */
 export interface RecordedCaller {
@@ -336,6 +336,6 @@ export function recordedUntil(recording: Recording, endMs: number): Recording {
     const calls = caller.calls.filter((call) => call.endMs < endMs);
     return calls.length === 0 ? [] : [{ ...caller, calls }];
   });
-  const calls = callers.reduce((sum, caller) => sum + caller.calls.length, 0);
+  const calls = sumOf(callers.map((caller) => caller.calls.length));
   return { ...recording, callers, calls, endedAtMs: Math.min(endMs, recording.endedAtMs) };
 }

@@ -5,7 +5,7 @@ import { exp, ln } from "../../src/scenario/elementary.ts";
 import { isRefused, type Jobs, type RecordedJob, type RetrySample } from "./jobs.ts";
 import { announcedWaitMs, expectedSpan, type FittedRetry, type Jitter } from "./policies.ts";
 import { type FittedSpan, spanOf } from "./spread.ts";
-import { roundestWithin, SortedSample } from "./statistics.ts";
+import { roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 
 export interface RetryGuess {
   readonly retry: FittedRetry;
@@ -53,7 +53,7 @@ export function guessRetry(
   const best = guesses.reduce((first, other) => (other.score < first.score - 1e-9 ? other : first));
   if (usual !== null) {
     // Waits may just be the usual pauses. This simpler reading is taken if it explains the waits nearly as well.
-    const cost = samples.reduce((sum, { waitMs }) => sum + usual.cost(waitMs), 0) / samples.length;
+    const cost = sumOf(samples.map(({ waitMs }) => usual.cost(waitMs))) / samples.length;
     if (cost < best.score + marginOf(samples.length))
       return { retry: { kind: "none" }, score: cost, explained: 1, alike: [] };
   }
@@ -122,7 +122,7 @@ const lookedBack = 32;
  * answer before it: if calls overlap, the job before it may still be open.
  */
 export function usualPauses(profiles: readonly Pick<Jobs, "jobs">[], slackMs: number): UsualPauses {
-  const all = profiles.reduce((sum, { jobs }) => sum + jobs.length, 0);
+  const all = sumOf(profiles.map(({ jobs }) => jobs.length));
   const step = Math.max(1, Math.floor(all / pausesMost));
   const pauses: number[] = [];
   for (const { jobs } of profiles)
@@ -223,7 +223,7 @@ function exponentials(samples: readonly RetrySample[], slackMs: number): Candida
     byAttempt[attempt]?.push(waitMs);
   }
   const groups = [...byAttempt].map((waits) => new SortedSample(waits ?? []));
-  if ((groups[0]?.count ?? 0) === 0 || (groups[1]?.count ?? 0) === 0) return [];
+  if (byAttempt[0] === undefined || byAttempt[1] === undefined) return [];
   const longest = Math.max(...groups.map(({ most }) => most));
   const drawn = (["none", "equal", "full", "half"] as const).flatMap((jitter) =>
     growing(groups, jitter, longest, slackMs),

@@ -1,7 +1,7 @@
 // Rhythm of returns by hour and day: the rate at which absent callers come back, relative to the mean rate.
 import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
 import type { WorkSession } from "./sessions.ts";
-import { PearsonSum } from "./statistics.ts";
+import { PearsonSum, sumOf } from "./statistics.ts";
 
 /** Fitted rhythm in the form of `RhythmInput`; hours are UTC. */
 export interface FittedRhythm {
@@ -70,7 +70,7 @@ export class Calendar {
       return { hour: hourOf(ms), weekday: weekdayOf(ms), day: Math.floor(ms / dayMs), returns: 0, away: 0 };
     });
     this.callers = lives.length;
-    this.calls = lives.flatMap(({ sessions }) => sessions).reduce((sum, { jobs }) => sum + jobs, 0);
+    this.calls = sumOf(lives.flatMap(({ sessions }) => sessions).map(({ jobs }) => jobs));
     for (const { joinedMs, sessions } of lives) {
       let leftMs = joinedMs;
       for (const { startMs: backMs, endMs: goneMs } of sessions) {
@@ -123,8 +123,8 @@ export function daysOffIn(
  */
 export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
   if (cells.length * hourMs < shortestMs) return null;
-  const returns = cells.reduce((sum, cell) => sum + cell.returns, 0);
-  const away = cells.reduce((sum, cell) => sum + cell.away, 0);
+  const returns = sumOf(cells.map((cell) => cell.returns));
+  const away = sumOf(cells.map((cell) => cell.away));
   if (returns < 10 || away === 0) return null;
   const rate = returns / away;
   const [week, weekend] = [
@@ -198,8 +198,7 @@ function differs(
   expectedRate: (cell: HourCell) => number,
 ): boolean {
   const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
-  const scale =
-    seen.reduce((sum, number) => sum + number, 0) / expected.reduce((sum, number) => sum + number, 0);
+  const scale = sumOf(seen) / sumOf(expected);
   const sum = new PearsonSum();
   for (const [index, number] of seen.entries()) {
     const mean = scale * (expected[index] as number);
@@ -229,9 +228,9 @@ export function daysApart(
   const days = new Map<number, { seen: number; expected: number; noise: number }>();
   for (const { calendar, rhythm } of parts) {
     const weight = (cell: HourCell): number => cell.away * factorOf(rhythm, cell.hour, cell.weekday);
-    const returns = calendar.cells.reduce((sum, cell) => sum + cell.returns, 0);
+    const returns = sumOf(calendar.cells.map((cell) => cell.returns));
     if (returns === 0) continue;
-    const all = calendar.cells.reduce((sum, cell) => sum + weight(cell), 0);
+    const all = sumOf(calendar.cells.map((cell) => weight(cell)));
     // Each return counts for its calls, by the mean: some callers come back for one call, others for a day.
     const calls = calendar.calls / returns;
     for (const cell of calendar.cells) {
@@ -250,11 +249,11 @@ export function daysApart(
   const none = { deviation: 0, factors: [] };
   if (told.length < 3) return none;
   // Each day is weighed by its expected calls: quiet days differ by a few callers who are there all day or not at all.
-  const all = told.reduce((sum, { expected }) => sum + expected, 0);
-  const count = (all * all) / told.reduce((sum, { expected }) => sum + expected * expected, 0);
+  const all = sumOf(told.map(({ expected }) => expected));
+  const count = (all * all) / sumOf(told.map(({ expected }) => expected * expected));
   // The mean of (seen / expected - 1)^2 is the variance of days plus the variance by chance.
-  const squares = told.reduce((sum, { seen, expected }) => sum + (seen - expected) ** 2 / expected, 0) / all;
-  const chance = told.reduce((sum, { expected, noise }) => sum + noise / expected, 0) / all;
+  const squares = sumOf(told.map(({ seen, expected }) => (seen - expected) ** 2 / expected)) / all;
+  const chance = sumOf(told.map(({ expected, noise }) => noise / expected)) / all;
   const variance = ((squares - chance) * count) / (count - 1);
   if (variance <= 0) return none;
   // The mean of a few days is uncertain, too: a future day differs by both.

@@ -6,6 +6,7 @@ import { isRefused } from "./jobs.ts";
 import type { FittedWindow, Limits } from "./limits.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
+import { sumOf } from "./statistics.ts";
 
 /** Number of parts of a window that are counted apart. */
 const parts = 12;
@@ -81,7 +82,7 @@ export function roomDoubts(recording: Recording, limits: Limits): string[] {
   const organizations = groupedBy(recording.callers, "organization");
   return limits.operations.flatMap((operation) => {
     const found = organizations.flatMap((callers) => refusalsOf(callers, operation, recording, limits) ?? []);
-    const sum = (name: "refused" | "withRoom"): number => found.reduce((all, each) => all + each[name], 0);
+    const sum = (name: "refused" | "withRoom"): number => sumOf(found.map((each) => each[name]));
     const [refused, withRoom] = [sum("refused"), sum("withRoom")];
     const [first] = found.toSorted((a, b) => b.withRoom - a.withRoom);
     if (first === undefined || refused < refusalsLeast || withRoom <= refused / 2) return [];
@@ -120,7 +121,7 @@ function refusalsOf(
   const [busiest] = users.map(({ admitted }) => admitted).toSorted((a, b) => b.most - a.most);
   return {
     ...{ organization, refused },
-    withRoom: users.reduce((sum, { withRoom }) => sum + withRoom, 0),
+    withRoom: sumOf(users.map(({ withRoom }) => withRoom)),
     most: [all, busiest as Admitted],
   };
 }

@@ -173,7 +173,7 @@ function valleysOf(pausesMs: readonly number[]): readonly Valley[] {
     let to = from;
     while (depths[to + 1] === depth) to += 1;
     // The cut is in the middle of a wide valley floor.
-    if (depth >= deepEnough && depth > (depths[from - 1] as number) && depth > (depths[to + 1] ?? 0))
+    if (depth >= deepEnough && depth > (depths[from - 1] as number) && depth > (depths[to + 1] as number))
       valleys.push({ ms: endOf(Math.floor((from + to) / 2)), depth });
     from = to + 1;
   }

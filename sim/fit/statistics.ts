@@ -51,7 +51,7 @@ export class SortedSample {
   }
 
   get mean(): number {
-    this.#mean ??= this.count === 0 ? 0 : this.sorted.reduce((sum, value) => sum + value, 0) / this.count;
+    this.#mean ??= this.count === 0 ? 0 : sumOf(this.sorted) / this.count;
     return this.#mean;
   }
 
@@ -60,7 +60,7 @@ export class SortedSample {
     const { mean, count } = this;
     if (count < 2) return 0;
     this.#deviation ??= Math.sqrt(
-      this.sorted.reduce((sum, value) => sum + (value - mean) * (value - mean), 0) / (count - 1),
+      sumOf(this.sorted.map((value) => (value - mean) * (value - mean))) / (count - 1),
     );
     return this.#deviation;
   }
@@ -94,6 +94,13 @@ export function placed(values: Float64Array, place: number): number | null {
     else break;
   }
   return values[place] ?? null;
+}
+
+/** Adds up values; 0 if there are none. */
+export function sumOf(values: Iterable<number>): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
 }
 
 /** Adds one to a count. */

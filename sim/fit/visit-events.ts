@@ -7,7 +7,7 @@ import type { RecordedJob } from "./jobs.ts";
 import type { OwnWakes, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { isMuchLonger, type Sessions } from "./sessions.ts";
-import { addAt, SortedSample } from "./statistics.ts";
+import { addAt, SortedSample, sumOf } from "./statistics.ts";
 import { callsOf, everyNth, visitsIn } from "./visits.ts";
 import { eventsOf, foundIn, merged } from "./wakes.ts";
 
@@ -46,16 +46,11 @@ function isEachAlone(woken: Woken): boolean {
   for (const { eventMs, jobs } of own.flat())
     counts.set(eventMs, [...(counts.get(eventMs) ?? []), jobs.length]);
   const alone = new SortedSample([...counts.values()].map(greatestShare)).mean;
-  const alike = greatestShare(own.map((each) => each.reduce((sum, { jobs }) => sum + jobs.length, 0)));
+  const alike = greatestShare(own.map((each) => sumOf(each.map(({ jobs }) => jobs.length))));
   return alone > (1 + alike) / 2;
 }
 
-const greatestShare = (counts: readonly number[]): number =>
-  Math.max(...counts) /
-  Math.max(
-    1,
-    counts.reduce((sum, count) => sum + count, 0),
-  );
+const greatestShare = (counts: readonly number[]): number => Math.max(...counts) / Math.max(1, sumOf(counts));
 
 /** @param byUser whether the events wake one caller alone */
 function wokenOf(callers: readonly Profile[], recording: Recording, group: number, byUser: boolean): Woken {
@@ -88,7 +83,7 @@ function wokenOf(callers: readonly Profile[], recording: Recording, group: numbe
   return new Map(
     models.flatMap(({ jobs, visits }, index) => {
       const [sessions, rest] = partedBy(eventsMs, jobs, lastingMs);
-      const woken = sessions.reduce((sum, session) => sum + session.jobs.length, 0) / callsOf(visits);
+      const woken = sumOf(sessions.map((session) => session.jobs.length)) / callsOf(visits);
       const wakes = kinds.map((own, kind) => ({
         ...{ group: group + kind, byUser, clock: null, eventsMs: own, lastsMs: null },
         sessions: sessions.filter(({ eventMs }) => own.includes(eventMs)),
@@ -110,11 +105,7 @@ function secondsOf({ sessions, pausesMs }: Sessions): number[] {
 
 /** Returns the factor by which groups of these sizes scatter more than independent arrivals of the same number. */
 const scatterOf = (sizes: readonly number[]): number =>
-  sizes.reduce((sum, size) => sum + size * size, 0) /
-  Math.max(
-    1,
-    sizes.reduce((sum, size) => sum + size, 0),
-  );
+  sumOf(sizes.map((size) => size * size)) / Math.max(1, sumOf(sizes));
 
 /** Returns the time after an event in which more jobs come than usual, ms. */
 function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): number {

@@ -13,7 +13,7 @@ import type { Recording } from "./recording.ts";
 import { busyBetween, Calendar, evenRhythm, rhythmOf } from "./rhythm.ts";
 import { joined, joinedMs, type Sessions, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
-import { addAt, addTo, SortedSample } from "./statistics.ts";
+import { addAt, addTo, SortedSample, sumOf } from "./statistics.ts";
 import { workOf } from "./work.ts";
 
 /** Least number of calls, and share of all calls, in the quietest hours of the day, which show single visits. */
@@ -37,7 +37,7 @@ function betweenVisits(pausesMs: readonly number[]): number {
   for (let cutMs = 100; ; cutMs *= halfOctave) {
     const tail = sorted.filter((ms) => ms > cutMs);
     if (tail.length < pausesLeast) return 0;
-    const mean = tail.reduce((sum, ms) => sum + ms - cutMs, 0) / tail.length;
+    const mean = sumOf(tail.map((ms) => ms - cutMs)) / tail.length;
     const beyond = (ms: number): number => tail.length * exp((cutMs - ms) / mean);
     let [fromMs, isTail] = [cutMs, true];
     while (isTail && fromMs < (tail.at(-1) as number)) {
@@ -92,10 +92,10 @@ export function visitsIn(jobs: readonly RecordedJob[]): Sessions {
 
 /** Returns the mean number of calls of a visit. */
 export const callsOf = ({ sessions }: Sessions): number =>
-  sessions.reduce((sum, { jobs }) => sum + jobs, 0) / Math.max(1, sessions.length);
+  new SortedSample(sessions.map(({ jobs }) => jobs)).mean;
 /** Returns the mean length of a visit, ms. */
 const lengthOf = ({ sessions }: Sessions): number =>
-  sessions.reduce((sum, { startMs, endMs }) => sum + endMs - startMs, 0) / Math.max(1, sessions.length);
+  new SortedSample(sessions.map(({ startMs, endMs }) => endMs - startMs)).mean;
 
 /** Number of clients per visit of the busiest minute, and least number: enough that most clients are away. */
 const clientsEach = 10;
@@ -134,7 +134,7 @@ export function visitParts(
     rhythm,
     length: null,
   };
-  const inVisit = visits.sessions.reduce((sum, { startMs, lastMs }) => sum + (lastMs - startMs) / 2, 0);
+  const inVisit = sumOf(visits.sessions.map(({ startMs, lastMs }) => (lastMs - startMs) / 2));
   const lateMs = inVisit / Math.max(1, visits.sessions.length);
   const woken = (profile.apart?.wakes ?? []).map(({ group, byUser, eventsMs, sessions }): FittedPart => {
     const delays = sessions.flatMap(({ eventMs, jobs }) =>

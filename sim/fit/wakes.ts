@@ -7,7 +7,7 @@ import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 import { type Absences, absencesOf, apartMs, wokenBy } from "./woken.ts";
 
 /** Events that wake the same callers. */
@@ -89,13 +89,10 @@ const sessionsMore = 1.25;
 /** Tells whether some groups have more events and sessions than others, or as many events of far more sessions. */
 export function isMore(some: readonly FoundWakes[], others: readonly FoundWakes[]): boolean {
   const events =
-    sumOf(some, ({ eventsMs }) => eventsMs.length) - sumOf(others, ({ eventsMs }) => eventsMs.length);
+    sumOf(some.map(({ eventsMs }) => eventsMs.length)) - sumOf(others.map(({ eventsMs }) => eventsMs.length));
   const least = events > 0 ? 1 : sessionsMore;
-  return events >= 0 && sumOf(some, sessionsIn) > least * sumOf(others, sessionsIn);
+  return events >= 0 && sumOf(some.map(sessionsIn)) > least * sumOf(others.map(sessionsIn));
 }
-
-const sumOf = (groups: readonly FoundWakes[], count: (group: FoundWakes) => number): number =>
-  groups.reduce((sum, group) => sum + count(group), 0);
 
 /** Finds events whose callers begin within `spanMs`. */
 function wakesWithin(
@@ -126,7 +123,7 @@ function wokenGroups(eventsMs: readonly number[], spanMs: number, absences: Abse
   const woken = wokenBy(eventsMs, spanMs, absences, false);
   const together = groupOf(eventsMs, woken, 0);
   const apart = groupsOf(eventsMs, woken);
-  const told = sumOf(apart, (group) => group.eventsMs.length);
+  const told = sumOf(apart.map((group) => group.eventsMs.length));
   // Callers that only a few events have in common show no groups.
   if (
     apart.length > 1 &&
@@ -143,13 +140,12 @@ export function foundIn(places: number, foundAt: (places: number) => readonly nu
   return surely.length < manyEvents ? surely : foundAt(places / (falseShare * surely.length * rareCrowd));
 }
 
-const sessionsIn = ({ woken }: FoundWakes): number =>
-  [...woken.values()].reduce((sum, each) => sum + each.length, 0);
+const sessionsIn = ({ woken }: FoundWakes): number => sumOf([...woken.values()].map((each) => each.length));
 
 /** Returns the mean share of its group's callers that an event wakes. */
 function shareOf(groups: readonly FoundWakes[]): number {
-  const most = sumOf(groups, ({ eventsMs, woken }) => eventsMs.length * woken.size);
-  return sumOf(groups, sessionsIn) / Math.max(1, most);
+  const most = sumOf(groups.map(({ eventsMs, woken }) => eventsMs.length * woken.size));
+  return sumOf(groups.map(sessionsIn)) / Math.max(1, most);
 }
 
 type Woken = FoundWakes["woken"];
@@ -170,7 +166,7 @@ function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundW
     ([caller, sessions]) => [caller, sessions.filter(({ eventMs }) => events.has(eventMs))] as const,
   );
   // An event may wake only some callers, each time others. So the usual count weighs each caller by its sessions.
-  const sum = (of: (count: number) => number) => each.reduce((all, [, own]) => all + of(own.length), 0);
+  const sum = (of: (count: number) => number) => sumOf(each.map(([, own]) => of(own.length)));
   const usual =
     sum((count) => count * count) /
     Math.max(

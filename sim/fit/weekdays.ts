@@ -2,7 +2,7 @@
 import { weekdayName } from "../../src/rules/words.ts";
 import { dateOf, dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
 import type { Recording } from "./recording.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 
 /** Least number of recorded hours of a day that counts. */
 const hoursLeast = 12;
@@ -53,7 +53,7 @@ function weekdaysIn({ callers, startedAtMs, endedAtMs }: Recording): readonly We
 /** Returns the ratio of a day's calls to the other days' median in the same hours; 1 if they had none. */
 function timesOthers({ day, hours }: Weekday, days: readonly Weekday[]): number {
   const sumIn = (some: Weekday["hours"]): number =>
-    hours.reduce((sum: number, count, hour) => sum + (count === null ? 0 : (some[hour] ?? 0)), 0);
+    sumOf(hours.map((count, hour) => (count === null ? 0 : (some[hour] ?? 0))));
   const others = days.filter((other) => other.day !== day).map((other) => sumIn(other.hours));
   const usual = new SortedSample(others).median;
   return usual === 0 ? 1 : Math.max(0.01, sumIn(hours) / usual);

@@ -8,7 +8,7 @@ import type { Recording } from "./recording.ts";
 import { spellsOf } from "./runs.ts";
 import { joined, sessionsOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { roundestWithin, SortedSample } from "./statistics.ts";
+import { roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { workOf } from "./work.ts";
 
 /** Fits what each group of events wakes similar callers to. */
@@ -42,7 +42,7 @@ function wokenPart(
   const wokenOf = ({ apart }: Profile): readonly WokenSession[] =>
     apart?.wakes.find((wakes) => wakes.group === group)?.sessions ?? [];
   const woken = profiles.flatMap(wokenOf);
-  const free = profiles.reduce((sum, profile) => sum + freeAt(eventsMs, wokenOf(profile)), 0);
+  const free = sumOf(profiles.map((profile) => freeAt(eventsMs, wokenOf(profile))));
   const sessions = profiles.flatMap((profile) =>
     wokenOf(profile).map(({ jobs }) => {
       const spells = profile.pace.kind === "volleys" ? spellsOf(jobs) : jobs;
