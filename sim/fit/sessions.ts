@@ -1,8 +1,9 @@
 // A caller's calls → its sessions, with absences in between. A pause within a session belongs to its pace; an absence
 // ends the session. Pauses and absences differ in length, as few lengths lie between both kinds.
 
-import { exp, ln } from "../../src/scenario/elementary.ts";
+import { exp } from "../../src/scenario/elementary.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
+import { classOf } from "./pace-classes.ts";
 import type { Spell } from "./runs.ts";
 import { SortedSample } from "./statistics.ts";
 
@@ -104,8 +105,6 @@ export function longAmong(sessions: readonly WorkSession[]): readonly WorkSessio
 
 /** Number of classes of pauses, two to an octave, as lengths of pauses differ by ratio. */
 const classes = 60;
-const classOf = (ms: number): number =>
-  Math.min(classes - 1, Math.floor((2 * ln(Math.max(1, ms))) / Math.LN2));
 const endOf = (index: number): number => Math.round(exp(((index + 1) * Math.LN2) / 2));
 /** Least ratio of the lower hill to the valley between two kinds of lengths. */
 const deepEnough = 2;
@@ -148,7 +147,7 @@ function valleysOf(pausesMs: readonly number[]): readonly Valley[] {
   const counts = new Array<number>(classes).fill(0);
   const times = new Array<number>(classes).fill(0);
   for (const ms of pausesMs) {
-    const index = classOf(ms);
+    const index = Math.min(classes - 1, classOf(ms));
     (counts[index] as number) += 1;
     (times[index] as number) += Math.max(1, ms);
   }

@@ -24,13 +24,16 @@ interface Call {
   readonly refused?: boolean;
 }
 
-/** The fit as if these were the recorded calls. */
-function recordedAs(fit: Fit, calls: readonly Call[]): Fit {
-  const own = calls.map(({ atMs, waitMs = 100, refused = false }) => ({
-    ...{ atMs: startMs + atMs, endMs: startMs + atMs + waitMs, status: refused ? 429 : 200 },
-  }));
-  const jobs = own.map((last) => ({ startMs: last.atMs, last }));
-  return { ...fit, members: [[{ caller: { calls: own }, jobs } as unknown as Profile]] };
+/** The fit as if these were the recorded calls of each population. */
+function recordedAs(fit: Fit, ...populations: readonly (readonly Call[])[]): Fit {
+  const members = populations.map((calls) => {
+    const own = calls.map(({ atMs, waitMs = 100, refused = false }) => ({
+      ...{ atMs: startMs + atMs, endMs: startMs + atMs + waitMs, status: refused ? 429 : 200 },
+    }));
+    const jobs = own.map((last) => ({ startMs: last.atMs, last }));
+    return [{ caller: { calls: own }, jobs } as unknown as Profile];
+  });
+  return { ...fit, members };
 }
 
 function checked(fit: Fit): FitCheck {
@@ -139,6 +142,14 @@ test("errors are shares of the greater figure, to a thousandth", () => {
   expect(checked(recordedAs(one, more(80))).error.calls).toBe(0.4);
   expect(checked(recordedAs(one, usual().slice(0, 80))).error.calls).toBe(-0.333);
   expect(checked(recordedAs(one, usual())).error).toEqual({ calls: 0, refused: 0, waitP95Ms: 0 });
+});
+
+test("errors are those of all populations together", () => {
+  const [population] = one.model.populations as [Fit["model"]["populations"][number]];
+  const populations = [population, { ...population, name: "others" }];
+  const both = { ...one, model: { ...one.model, populations } };
+  expect(checked(recordedAs(both, more(80), usual())).error.calls).toBe(0.25);
+  expect(checked(recordedAs(both, more(80), usual().slice(0, 40))).error.calls).toBe(0);
 });
 
 test("a check begins when the last caller joined, if a tenth of the recording follows", () => {

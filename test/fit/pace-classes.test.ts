@@ -1,11 +1,22 @@
 // Classes of pauses, told apart by the class before them, from orders that are set.
 import { describe, expect, test } from "vitest";
-import { toldByBefore } from "../../sim/fit/pace-classes.ts";
+import { classOf, toldByBefore } from "../../sim/fit/pace-classes.ts";
 
 const many = (count: number, order: readonly number[]): number[][] =>
   Array.from({ length: count }, () => [...order]);
 const told = (...orders: readonly (readonly number[])[]) =>
   toldByBefore(orders, Math.max(...orders.flat()) + 1);
+
+test("a class of pauses spans half an octave", () => {
+  for (let octave = 0; octave < 31; octave++) {
+    const [at, half] = [2 ** octave, 2 ** (octave + 0.5)];
+    const ends = [at, Math.max(at, Math.floor(half)), Math.ceil(half), 2 * at - 1].filter(
+      (ms) => ms < 2 * at,
+    );
+    expect(ends.map(classOf)).toEqual(ends.map((ms) => 2 * octave + Number(ms > half)));
+  }
+  expect([0, 2 ** 31, 2 ** 40].map(classOf)).toEqual([0, 62, 62]);
+});
 
 describe("a class that goes on otherwise at a session's start than after another class", () => {
   // The row of a class at the start and its row after the other differ by 2 k ln 2 nats, over k sessions of each kind.

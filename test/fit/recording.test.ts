@@ -186,6 +186,50 @@ describe("a trace", () => {
   });
 });
 
+test("a trace of quotas tells owners, and what paths and refusals say; calls that no quota counts are left out", () => {
+  const policy = parsePolicy({
+    version: 2,
+    name: "paths",
+    quotas: { calls: { algorithm: { kind: "fixed-window", limit: 9, windowSeconds: 60 }, key: ["user"] } },
+    operations: { call: { uses: { calls: 1 } } },
+    routes: [{ path: "/{project}", operation: "call" }],
+    auth: { attributes: ["org", "user"] },
+  });
+  const recorder = new Recorder({ ...header, version: 2, policy, rules: undefined } as never);
+  const add = (sent: number, more: Partial<QuotaCall>): void =>
+    recorder.addQuotas({
+      ...{ sent, received: sent + 10, client: "one/0", call: 0, operation: "call", cost: 2, readings: [] },
+      ...{ caller: { org: "acme", user: "ann", project: "p" }, status: 200, outcome: "admitted", ...more },
+    } as QuotaCall);
+  add(2_000, {});
+  add(3_000, { outcome: "refused", status: 403, retryAfterMs: 4_000, by: "calls" });
+  add(4_000, { operation: "status" });
+  add(5_000, { operation: "other" });
+  add(6_000, { outcome: "exempt" });
+  const { callers, calls, uncounted } = recorder.finish();
+  expect({ callers: callers.length, calls, uncounted }).toEqual({ callers: 1, calls: 3, uncounted: 2 });
+  expect(callers[0]).toMatchObject({ organization: "acme", user: "ann", group: "one" });
+  expect(callers[0]?.calls).toMatchObject([
+    { status: 200, said: null, kind: { operation: "call", asked: { project: "p" }, free: false, cost: 2 } },
+    { status: 429, said: { retryAfter: 4 } },
+    { said: null, kind: { operation: "status", free: true, cost: 0 } },
+  ]);
+});
+
+test("organizations whose names scenarios do not allow are given other ones, each its own", () => {
+  const { callers } = traceOf(
+    ["acme", "?", "#acme", "acme!", "!", "a b"].map((org, user) => line(2_000, { org, user: `${user}` })),
+  );
+  expect(callers.map(({ organization }) => organization)).toEqual([
+    "acme",
+    "organization",
+    "acme-2",
+    "acme-",
+    "organization-2",
+    "a-b",
+  ]);
+});
+
 test("kinds of calls are kept once, with what paths ask for", () => {
   const kinds = new CallKinds();
   const kind = kinds.of("read", { project: "p" }, false, 2, 1);

@@ -80,9 +80,9 @@ describe("callers who call all day", () => {
     expect(risesIn(alike(6, day, first), recorded(10), [])).toEqual([]);
   });
 
-  test("have no event where less than one and a half times as many calls come", () => {
+  test("have no event where only one and a half times as many calls come", () => {
     const busy: Stretch = [0, 600, 20];
-    expect(told(risesIn(alike(6, busy, [150, 180, 29], [400, 445, 29]), recorded(10), []))).toEqual([]);
+    expect(told(risesIn(alike(6, busy, [150, 180, 30], [400, 445, 30]), recorded(10), []))).toEqual([]);
     expect(told(risesIn(alike(6, busy, [150, 180, 32], [400, 445, 32]), recorded(10), []))).toMatchObject([
       {
         events: [149, 399],
