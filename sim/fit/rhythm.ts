@@ -125,7 +125,7 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
   if (cells.length * hourMs < shortestMs) return null;
   const returns = sumOf(cells.map((cell) => cell.returns));
   const away = sumOf(cells.map((cell) => cell.away));
-  if (returns < 10 || away === 0) return null;
+  if (returns < 10) return null;
   const rate = returns / away;
   const [week, weekend] = [
     cells.filter((cell) => !isWeekend(cell.weekday)),
@@ -135,18 +135,21 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
   const both = Math.min(week.length, weekend.length) >= 12;
   const kinds = both ? 48 : 24;
   const kindOf = (cell: HourCell): number => cell.hour + (both && isWeekend(cell.weekday) ? 24 : 0);
-  if (!differs(cells, kinds, kindOf, () => rate)) return null;
-  const byKind = factors(cells, kinds, kindOf, () => rate).map(round);
+  const byHour = returnsByClass(cells, kinds, kindOf, () => rate);
+  if (!differs(byHour)) return null;
+  const byKind = factors(byHour);
   const weeks = (cells.length * hourMs) / (7 * dayMs);
   const weekdays =
     weeks < 2
       ? null
       : factors(
-          cells,
-          7,
-          ({ weekday }) => weekday,
-          (cell) => rate * (byKind[kindOf(cell)] as number),
-        ).map(round);
+          returnsByClass(
+            cells,
+            7,
+            ({ weekday }) => weekday,
+            (cell) => rate * (byKind[kindOf(cell)] as number),
+          ),
+        );
   return { hours: byKind.slice(0, 24), weekend: both ? byKind.slice(24) : null, weekdays, days: [] };
 }
 
@@ -158,13 +161,19 @@ function factorOf({ hours, weekend, weekdays }: FittedRhythm, hour: number, week
 
 const round = (factor: number): number => Math.round(factor * 1000) / 1000;
 
+/** Returns of each class, and those expected of it. */
+interface ClassReturns {
+  readonly seen: readonly number[];
+  readonly expected: readonly number[];
+}
+
 /** Counts the returns of each class, and the returns expected at hourly rates. */
 function returnsByClass(
   cells: readonly HourCell[],
   count: number,
   classOf: (cell: HourCell) => number,
   expectedRate: (cell: HourCell) => number,
-): { readonly seen: readonly number[]; readonly expected: readonly number[] } {
+): ClassReturns {
   const seen = new Array<number>(count).fill(0);
   const expected = new Array<number>(count).fill(0);
   for (const cell of cells) {
@@ -178,31 +187,16 @@ function returnsByClass(
 /** Number of returns added to each hour at the mean rate. More would wake callers at night, who sleep. */
 const priorReturns = 0.2;
 
-/** Returns the factor of each class on the expected rate. */
-function factors(
-  cells: readonly HourCell[],
-  count: number,
-  classOf: (cell: HourCell) => number,
-  expectedRate: (cell: HourCell) => number,
-): number[] {
-  const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
-  // A class that was never recorded gets the factor 1.
-  return seen.map((number, index) => (number + priorReturns) / ((expected[index] as number) + priorReturns));
-}
+/** Returns the factor of each class on the expected rate; 1 for a class that was never recorded. */
+const factors = ({ seen, expected }: ClassReturns): number[] =>
+  seen.map((count, index) => round((count + priorReturns) / ((expected[index] as number) + priorReturns)));
 
 /** Tells whether returns differ between classes by more than chance. */
-function differs(
-  cells: readonly HourCell[],
-  count: number,
-  classOf: (cell: HourCell) => number,
-  expectedRate: (cell: HourCell) => number,
-): boolean {
-  const { seen, expected } = returnsByClass(cells, count, classOf, expectedRate);
-  const scale = sumOf(seen) / sumOf(expected);
+function differs({ seen, expected }: ClassReturns): boolean {
   const sum = new PearsonSum();
-  for (const [index, number] of seen.entries()) {
-    const mean = scale * (expected[index] as number);
-    if (mean > 0) sum.add(number, mean);
+  for (const [index, count] of seen.entries()) {
+    const mean = expected[index] as number;
+    if (mean > 0) sum.add(count, mean);
   }
   return sum.excess > 0;
 }
