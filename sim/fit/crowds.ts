@@ -50,23 +50,19 @@ export function beginningsOf({ jobs }: Profile, absenceMs: number): Beginning[] 
 export class Crowd {
   /** Beginnings that no refusal explains, ms since the epoch, rising. */
   readonly starts: readonly number[];
+  readonly #all: readonly number[];
   readonly #recording: Recording;
-  readonly #countAll: CountBetween;
-  readonly #countAround: CountBetween;
-  readonly #countStarts: CountBetween;
 
   /** @param beginnings in the order of time */
   constructor(beginnings: readonly Beginning[], recording: Recording) {
-    const all = beginnings.map(({ atMs }) => atMs);
+    this.#all = beginnings.map(({ atMs }) => atMs);
     this.starts = beginnings.flatMap(({ atMs, isAfterRefusal }) => (isAfterRefusal ? [] : [atMs]));
     this.#recording = recording;
-    [this.#countAll, this.#countAround] = [countBetween(all), countBetween(all)];
-    this.#countStarts = countBetween(this.starts);
   }
 
   /** Returns the number of beginnings within a span that no refusal explains. */
   countIn(fromMs: number, spanMs: number): number {
-    return this.#countStarts(fromMs, fromMs + spanMs);
+    return countBetween(this.starts, fromMs, fromMs + spanMs);
   }
 
   /** Returns the usual number of beginnings within a span, by the time around it; `null` if that was not recorded. */
@@ -74,37 +70,15 @@ export class Crowd {
     const { startedAtMs, endedAtMs } = this.#recording;
     const [fromMs, toMs] = [Math.max(startedAtMs, atMs - aroundMs), Math.min(endedAtMs, atMs + aroundMs)];
     const [beforeMs, afterMs] = [atMs - nextToMs, atMs + spanMs + nextToMs];
-    const seen = this.#countAll(fromMs, beforeMs) + this.#countAround(afterMs, toMs);
+    const seen = countBetween(this.#all, fromMs, beforeMs) + countBetween(this.#all, afterMs, toMs);
     const watchedMs = Math.max(0, beforeMs - fromMs) + Math.max(0, toMs - afterMs);
     // Half a beginning is added: what was never seen may still come.
     return watchedMs <= 0 ? null : ((seen + 0.5) * spanMs) / watchedMs;
   }
 }
 
-type CountBetween = (fromMs: number, toMs: number) => number;
-
-/** Returns a function that counts instants in a span. It walks there from the span before, if that was near. */
-function countBetween(all: readonly number[]): CountBetween {
-  let [from, to] = [0, 0];
-  return (fromMs, toMs) => {
-    from = walked(all, from, fromMs);
-    to = walked(all, to, toMs);
-    return Math.max(0, to - from);
-  };
-}
-
-const nearSteps = 32;
-
-/** Returns what `placeOf` does, sooner if it is a few steps from a known place. */
-function walked(starts: readonly number[], near: number, ms: number): number {
-  let place = near;
-  for (let steps = 0; steps < nearSteps; steps++) {
-    if (place < starts.length && (starts[place] as number) < ms) place += 1;
-    else if (place > 0 && (starts[place - 1] as number) >= ms) place -= 1;
-    else return place;
-  }
-  return placeOf(starts, ms);
-}
+const countBetween = (all: readonly number[], fromMs: number, toMs: number): number =>
+  Math.max(0, placeOf(all, toMs) - placeOf(all, fromMs));
 
 /**
  * Tells whether `count` beginnings are too many to be chance.

@@ -138,11 +138,7 @@ function punctualIn(
     return isWorking ? { found: working, weekdays: true } : null;
   };
   if (anySecond) {
-    let [most, best] = [0, 0];
-    for (const phaseMs of new Set(phases)) {
-      const count = countFrom(phaseMs);
-      if (count > best) [most, best] = [phaseMs, count];
-    }
+    const most = phases.reduce((best, ms) => (countFrom(ms) > countFrom(best) ? ms : best));
     return punctualAt(most, periodMs / 1_000);
   }
   for (const phaseMs of new Set(Array.from(phases, (ms) => ms - (ms % minuteMs)))) {
