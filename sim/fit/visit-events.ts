@@ -21,6 +21,7 @@ const beforeMs = 30 * minuteMs;
 const nextToMs = 2 * minuteMs;
 /** Share of the first minute's excess below which two minutes on average end an event. */
 const overShare = 0.1;
+/** Longest event, minutes. */
 const lastingMost = 30;
 /** Least share of the usual event's jobs that an event brings. */
 const minorShare = 0.5;
@@ -109,7 +110,7 @@ const scatterOf = (sizes: readonly number[]): number =>
 
 /** Returns the time after an event in which more jobs come than usual, ms. */
 function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): number {
-  const minutes = new Array<number>(lastingMost + 2).fill(0);
+  const minutes = new Array<number>(lastingMost + 1).fill(0);
   let before = 0;
   for (const { startMs: ms } of jobs)
     for (const eventMs of eventsMs) {
@@ -119,9 +120,8 @@ function lastingOf(eventsMs: readonly number[], jobs: readonly RecordedJob[]): n
     }
   const usual = (before * minuteMs) / (beforeMs - nextToMs);
   const excess = minutes.map((count) => count - usual);
-  const over = excess.findIndex(
-    (each, minute) => (each + (excess[minute + 1] ?? 0)) / 2 < overShare * (excess[0] as number),
-  );
+  const least = overShare * (excess[0] as number);
+  const over = excess.slice(1).findIndex((next, minute) => ((excess[minute] as number) + next) / 2 < least);
   return (over < 0 ? lastingMost : Math.max(1, over)) * minuteMs;
 }
 

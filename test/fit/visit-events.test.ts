@@ -70,6 +70,15 @@ describe("of one token", () => {
     expect(told([caller(events(counts))])).toEqual(expected);
   });
 
+  test("an event lasts half an hour at most", () => {
+    // 90 calls in three minutes, then five a minute for forty minutes more: 135 of them within the half hour.
+    const long = events([90, 90, 90]).flatMap(({ atMs, calls }) => [
+      { atMs, calls },
+      ...many(200, (index) => ({ atMs: atMs + 3 * minuteMs + 12_000 * index, calls: 1 })),
+    ]);
+    expect(told([caller(long)])).toEqual(one([225, 225, 225], 2_880 + 3 * 65));
+  });
+
   test("events begin with their first calls", () => {
     const [own] = [...visitsWoken([caller(events([90, 90, 90]))], recording, 0).values()];
     expect(own?.wakes[0]?.eventsMs).toEqual(events([90, 90, 90]).map(({ atMs }) => atMs));
