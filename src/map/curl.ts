@@ -44,7 +44,6 @@ function joined(lines: readonly string[]): string[] {
     if (whole.endsWith("\\") && command.test(whole)) open = whole.slice(0, -1);
     else result.push(whole);
   }
-  if (open !== null) result.push(open);
   return result;
 }
 

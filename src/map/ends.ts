@@ -55,7 +55,7 @@ function possible(shown: readonly ShownEnd[]): number[] {
   const gridMs = shown[0]?.reset.gridMs ?? 0;
   // No wait exceeds its window by more than a step of its form.
   const least = Math.floor((longestWaitMs(shown) - clockDoubt(shown) - gridMs) / 1000) + 1;
-  return Array.from({ length: Math.max(0, Math.min(possibleMost, most - least + 1)) }, (_, at) => least + at);
+  return Array.from({ length: Math.min(possibleMost, most - least + 1) }, (_, at) => least + at);
 }
 
 /** Returns the length that windows' ends settle, seconds; `null` for several, or if resets may not be rounded up. */
@@ -87,7 +87,7 @@ export function likelySeconds(shown: readonly ShownEnd[]): number | null {
 const clockDoubt = (shown: readonly ShownEnd[]): number =>
   shown.some(({ atMs }) => atMs % 1000 === 0) ? clockMs : 0;
 
-const endOf = ({ atMs, reset }: ShownEnd): number => reset.atMs ?? atMs + (reset.afterMs ?? 0);
+const endOf = ({ atMs, reset }: ShownEnd): number => reset.atMs ?? atMs + (reset.afterMs as number);
 
 /** Returns how far an instant lies from the nearest one that is a number of windows from another, ms. */
 function besideMs(ms: number, fromMs: number, windowSeconds: number): number {

@@ -122,7 +122,7 @@ function graphqlOf(body: string, segments: readonly string[] | null): SeenAnswer
 
 /** Returns the JSON of a text; `undefined` if it is none, is cut off or is too large. */
 function parsed(text: string): unknown {
-  if (text.length === 0 || text.length > bodyMost) return undefined;
+  if (text.length > bodyMost) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

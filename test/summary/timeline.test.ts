@@ -49,6 +49,12 @@ describe("which clients have a row", () => {
     expect(clients).toHaveLength(timelineRowsMost);
     expect([clients[0], clients.at(-3), clients.at(-1)]).toEqual(["p0/0", "p0/9", "p0/29"]);
   });
+
+  it("sorts a client without a number before the others of its population", () => {
+    const collector = new TimelineCollector(populations(3, 1));
+    for (const client of ["p1/0", "p0/1", "p0/first"]) collector.add(client, "admitted", 0);
+    expect(collector.finish().rows.map(({ client }) => client)).toEqual(["p0/first", "p0/1", "p1/0"]);
+  });
 });
 
 describe("what a mark says", () => {

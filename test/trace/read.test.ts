@@ -84,6 +84,7 @@ describe("readTrace", () => {
       const { calls } = await read(wide, { size });
       expect(calls.map(({ call: { user } }) => user)).toEqual(["José 🎉"]);
     }
+    await expect(read(wide.subarray(0, -1))).rejects.toMatchObject({ code: "TRACE_INVALID" });
   });
 
   test("takes numbers in any of JSON's ways", async () => {
