@@ -19,12 +19,7 @@ export const alsoGreedy =
     const ops = mayAsk ? greedyOps(script, own.history) : [];
     if (ops.length === 0) return own;
     const found = await judge({ ...trial, script: { ...script, ops } });
-    if (found.violation === null) return { ...own, judged: own.judged + found.judged };
-    const lean = await judge({
-      ...trial,
-      script: { ...script, ops: needed(found.history, found.violation.at) },
-    });
-    return lean.violation === null ? found : lean;
+    return found.violation === null ? { ...own, judged: own.judged + found.judged } : found;
   };
 
 /** Returns calls of one key at regular times, the first at an edge of the epoch's grid; none if this run has none. */
@@ -41,9 +36,3 @@ function greedyOps(script: QuotaScript, history: QuotaHistory): readonly QuotaCa
     ...{ id, cost: 1, atMs: startMs + Math.floor((id * lengthMs) / callsPerWindow) },
   }));
 }
-
-/** Returns the admitted calls before the call that breaks the law, and that call. */
-const needed = (history: QuotaHistory, at: number): readonly QuotaCallOp[] =>
-  history.flatMap((event, index) =>
-    "admitted" in event && index <= at && (event.admitted || index === at) ? [event.op] : [],
-  );

@@ -55,7 +55,7 @@ export async function checkInterleavings(
 ): Promise<InterleavingReport> {
   const factory = patient(given, options.timers, options.answerMsMost);
   const { subject } = await prepare(factory, options);
-  const claims = claimsOf(factory);
+  const claims = claimsOf(subject);
   const kit: OverlapKit<RulesKind> = {
     name: factory.name,
     laws: ordering.filter((law) => claims.includes(law)),

@@ -96,7 +96,8 @@ export interface KeyedKind {
   /**
    * Start of a window: its first call (`first-request`), or a whole multiple of its length since the epoch (`epoch`) or
    * since the limiter was made (`start`), as where one timer empties all counts. Default: the check finds out, by
-   * whether a full window admits a call at the next edge of such a grid.
+   * whether a full window admits a call at the next edge of such a grid. Windows on any other grid, such as one for each
+   * key, are judged as a bucket that is filled once a window.
    */
   readonly anchor?: "first-request" | "epoch" | "start";
   /** Unit that the opening of a first-request window is rounded down to. Default: `millisecond`. */

@@ -48,11 +48,12 @@ export async function rulesKit(
     name: factory.name,
     claims: claimsOf(factory),
     statements: limiterLawStatements,
-    voidReason: (law) =>
-      subject.rules === undefined || voidEverywhere(law, subject.rules) === null
-        ? null
-        : whyVoid(law, subject.rules),
-    scripts: (law) => scriptArbitrary(subject, profileFor(law, may, factory.algorithm)),
+    voidReason: (law) => {
+      if (claimsOf(factory).includes(law) && !claimsOf(subject).includes(law)) return ofOwnGrid;
+      const { rules } = subject;
+      return rules === undefined || voidEverywhere(law, rules) === null ? null : whyVoid(law, rules);
+    },
+    scripts: (law) => scriptArbitrary(subject, profileFor(law, may, subject.algorithm)),
     runs: (law) => ({
       note({ rules }, voids, changes) {
         for (const scope of scopes) {
@@ -69,6 +70,10 @@ export async function rulesKit(
     formOf: (script, window) => formOf(quotaScript(script), window === null ? null : quotaOf(window)),
   };
 }
+
+/** Reason why a law of windows says nothing of ones that the kit takes for a bucket. */
+const ofOwnGrid =
+  "the windows lie on a grid that the limiter alone knows, as a bucket that is filled once a window";
 
 const whyVoid = (law: LimiterLawName, rules: Rules): string =>
   scopes.map((scope) => `${scope}: ${voidReason(law, rules, scope)}`).join("; ");

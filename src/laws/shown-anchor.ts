@@ -1,15 +1,15 @@
-// Finds the anchor of fixed windows if a limiter does not say it, by calls that tell the two anchors apart.
+// Finds the anchor of fixed windows if a limiter does not say it, by calls that tell the anchors apart.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
 import { failureIn } from "../engine/limiter-failure.ts";
-import { type RulesInput, userLimit } from "../rules/rules.ts";
+import { type Rules, type RulesInput, type Scope, userLimit } from "../rules/rules.ts";
 import { playCalls } from "./history.ts";
 import type { CallOp } from "./script.ts";
 
 /** Greatest limit, calls, of a window that is filled to see where it ends. */
 const filledMost = 200;
-/** Part of a window before the grid's edge at which it is filled. It is no simple fraction, as wrong lengths may be. */
-const before = 0.37;
+/** Parts of a window after an edge at which it is filled: no simple fractions, as wrong lengths may be. */
+const parts = [0.63, 0.31] as const;
 /** Part of a window by which a grid of the limiter's own lies off the epoch's. */
 const shift = 0.29;
 
@@ -19,7 +19,8 @@ const small: RulesInput = {
 
 /**
  * Returns the factory. If it did not say its anchor, and its windows lie on a grid of the epoch or of its own start, it
- * says so now.
+ * says so now. One whose windows lie on another grid, perhaps one for each key, is taken for a bucket that is filled once
+ * a window.
  */
 export async function anchored(
   factory: LimiterFactory,
@@ -27,47 +28,102 @@ export async function anchored(
   startMs: number,
 ): Promise<LimiterFactory> {
   if (factory.anchorUnsaid !== true) return factory;
-  const ask = (isFromStart: boolean) => liesOnGrid(factory, given ?? small, startMs, isFromStart);
   const said = (facts: Partial<LimiterFactory>) =>
     Object.assign(Object.create(factory) as LimiterFactory, facts);
-  if (await ask(false)) return said({ semantics: { ...factory.semantics, anchor: ["epoch"] } });
-  return (await ask(true)) ? said({ fromStart: true }) : factory;
-}
-
-/**
- * Tells whether a window that is filled shortly before an edge of a grid ends at that edge.
- * @param isFromStart true for the grid that begins when the limiter is made, with another caller's call
- */
-async function liesOnGrid(
-  factory: LimiterFactory,
-  given: RulesInput,
-  startMs: number,
-  isFromStart: boolean,
-): Promise<boolean> {
-  const { semantics: _, ...limits } = given;
-  const rules = agreedRules(factory, limits);
-  const [scope = "rest"] = factory.scopes ?? [];
-  const organization = "acme";
-  const { limit, windowSeconds } = userLimit(rules, organization, "ann", scope);
-  if (limit > filledMost) return false;
-  const lengthMs = windowSeconds * 1000;
-  const lateMs = factory.endsLate === true ? 1 : 0;
-  const edgeMs = Math.ceil(startMs / lengthMs + 1) * lengthMs + lateMs;
-  const shiftMs = isFromStart ? Math.round(shift * lengthMs) : 0;
-  const call = (id: number, user: string, atMs: number): CallOp => ({
-    do: "call",
-    ...{ id, atMs: atMs + shiftMs, organization, user, scope, cost: 1 },
-  });
-  const made = isFromStart ? [call(limit + 2, "bob", edgeMs - lateMs - lengthMs)] : [];
-  const filled = Array.from({ length: limit + 1 }, (_, id) =>
-    call(id, "ann", Math.round(edgeMs - before * lengthMs)),
-  );
   try {
-    const answers = await playCalls(factory, rules, [...made, ...filled, call(limit + 1, "ann", edgeMs)]);
-    return answers.slice(made.length).every(({ decision }, at) => decision.admitted === (at !== limit));
+    const windows = new FilledWindows(factory, given ?? small, startMs);
+    if (windows.limit > filledMost) return factory;
+    const { lengthMs, edgeMs } = windows;
+    const fillMs = edgeMs + Math.round(parts[0] * lengthMs);
+    if (await windows.isEdge(edgeMs + lengthMs, [fillMs]))
+      return said({ semantics: { ...factory.semantics, anchor: ["epoch"] } });
+    const shiftMs = Math.round(shift * lengthMs);
+    if (await windows.isEdge(edgeMs + lengthMs + shiftMs, [fillMs + shiftMs], edgeMs + shiftMs))
+      return said({ fromStart: true });
+    return (await windows.haveGrid()) ? said({ algorithm: "token-bucket" }) : factory;
   } catch (error) {
     // The laws report this failure.
     failureIn(error);
-    return false;
+    return factory;
+  }
+}
+
+/** Asks fresh limiters where the windows end that a caller fills. */
+class FilledWindows {
+  readonly #factory: LimiterFactory;
+  readonly #rules: Rules;
+  readonly #scope: Scope;
+  readonly #lateMs: number;
+  readonly limit: number;
+  readonly lengthMs: number;
+  /** Edge of the epoch's grid, ms. */
+  readonly edgeMs: number;
+
+  constructor(factory: LimiterFactory, { semantics: _, ...limits }: RulesInput, startMs: number) {
+    this.#factory = factory;
+    this.#rules = agreedRules(factory, limits);
+    this.#scope = factory.scopes?.[0] ?? "rest";
+    this.#lateMs = factory.endsLate === true ? 1 : 0;
+    const { limit, windowSeconds } = userLimit(this.#rules, "acme", "ann", this.#scope);
+    this.limit = limit;
+    this.lengthMs = windowSeconds * 1000;
+    this.edgeMs = Math.ceil(startMs / this.lengthMs) * this.lengthMs;
+  }
+
+  /**
+   * Tells whether windows that are filled at some times are all full until an edge, and empty from there on.
+   * @param madeMs time of another caller's first call, if the limiter is made for that
+   */
+  async isEdge(edgeMs: number, fillsMs: readonly number[], madeMs?: number): Promise<boolean> {
+    const fills = fillsMs.flatMap((atMs) => [
+      ...Array.from({ length: this.limit }, () => [atMs, true] as const),
+      [atMs, false] as const,
+    ]);
+    const endMs = edgeMs + this.#lateMs;
+    const calls = [...fills, [endMs - 1, false] as const, [endMs, true] as const];
+    const admitted = await this.#play(
+      calls.map(([atMs]) => atMs),
+      madeMs,
+    );
+    return calls.every(([, expected], at) => admitted[at] === expected);
+  }
+
+  /** Tells whether windows follow one another on a grid that is not known: one of the limiter's, or of a key's. */
+  async haveGrid(): Promise<boolean> {
+    const { edgeMs: firstMs, lengthMs } = this;
+    const edgeMs = await this.#endOf(firstMs);
+    const fillsMs = parts.map((part) => edgeMs + Math.round(part * lengthMs));
+    for (const fillMs of fillsMs) {
+      // A grid of a key's own begins with its first call.
+      const isEdge = await this.isEdge(
+        edgeMs + lengthMs,
+        edgeMs < firstMs + lengthMs ? [fillMs] : [firstMs, fillMs],
+      );
+      if (!isEdge) return false;
+    }
+    return true;
+  }
+
+  /** Returns the first ms at which a window that is filled at a time admits a call, at most its length later. */
+  async #endOf(fillMs: number): Promise<number> {
+    const fill = Array.from({ length: this.limit }, () => fillMs);
+    let [full, empty] = [fillMs, fillMs + this.lengthMs];
+    while (empty - full > 1) {
+      const middle = Math.floor((full + empty) / 2);
+      if ((await this.#play([...fill, middle])).at(-1) === true) empty = middle;
+      else full = middle;
+    }
+    return empty - this.#lateMs;
+  }
+
+  async #play(timesMs: readonly number[], madeMs?: number): Promise<readonly boolean[]> {
+    const call = (user: string, atMs: number, id: number): CallOp => ({
+      do: "call",
+      ...{ id, atMs, organization: "acme", user, scope: this.#scope, cost: 1 },
+    });
+    const made = madeMs === undefined ? [] : [call("bob", madeMs, timesMs.length)];
+    const calls = timesMs.map((atMs, id) => call("ann", atMs, id));
+    const answers = await playCalls(this.#factory, this.#rules, [...made, ...calls]);
+    return answers.slice(made.length).map(({ decision }) => decision.admitted);
   }
 }

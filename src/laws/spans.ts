@@ -133,13 +133,21 @@ interface Envelope {
  */
 const ofRate = overTracks(async (trial, tracks) => {
   const { script } = trial;
-  const stepMs = statedOf(script) === "token-bucket" ? await refillStepMs(trial, tracks) : null;
-  const isByKey = statedOf(script) === "fixed-window" && script.terms?.keyed === true;
+  const spansOf = (track: Track, stepMs: number | null) =>
+    allSpans(track, (spanMs) => envelope(script, track.key, spanMs, stepMs));
+  const isByKey = script.terms?.keyed === true;
+  const unitMs = isByKey && statedOf(script) === "token-bucket" ? unitMsOf(tracks) : null;
+  // Only a bucket that refills in longer steps may pass the bound of single units.
+  const isPassed =
+    unitMs !== null &&
+    tracks.some((track) => [...spansOf(track, unitMs)].some(([, opinion]) => opinion !== "kept"));
+  const stepMs = isPassed && !(await refillsByUnits(trial, tracks)) ? null : unitMs;
   return (track) => {
     const { rule } = track.key;
     if (mayOvershoot(rule) || isOfCalendar(rule)) return [];
-    const spans = allSpans(track, (spanMs) => envelope(script, track.key, spanMs, stepMs));
-    return isByKey ? [...spans, ...ownWindows(track)] : spans;
+    const spans = spansOf(track, stepMs);
+    const isWindows = isByKey && statedOf(script) === "fixed-window";
+    return isWindows ? [...spans, ...ownWindows(track)] : spans;
   };
 });
 
@@ -231,27 +239,39 @@ const windows = (limit: number, count: number, span: string): Envelope => ({
 /** Greatest capacity, units, of a bucket that is emptied to see how it refills. */
 const emptiedMost = 200;
 
+/** Returns the time in which a limiter by key refills one unit, ms. */
+const unitMsOf = ([track]: readonly Track[]): number =>
+  track === undefined ? 0 : track.key.lengthMs / track.key.limit;
+
 /**
- * Returns the longest step in which a bucket refills, ms; `null` if unknown, so as long as a window. A caller empties a
- * fresh bucket and comes back for each unit when it is due. If each call finds a unit, a step is at most one unit.
- * The bucket is emptied 1 ms after an edge of the epoch's grid, so that no step on that grid passes for a short one.
+ * Parts of a window after an edge of the epoch's grid at which a bucket is emptied. Whatever grid its steps of two units
+ * or more lie on, one to six in a window, one of these times is not shortly before a step.
  */
-async function refillStepMs(
+const emptiedAt = [0, 0.29, 0.43, 0.57] as const;
+
+/**
+ * Tells whether a bucket refills in steps of at most one unit. A caller empties a fresh bucket and comes back for each unit
+ * when it is due: each call must find one.
+ */
+async function refillsByUnits(
   { script, play, isRecorded }: Trial<QuotasKind>,
-  [track]: readonly Track[],
-): Promise<number | null> {
+  tracks: readonly Track[],
+): Promise<boolean> {
   const call = script.ops.find((op): op is QuotaCallOp => op.do === "call");
-  if (call === undefined || track === undefined || script.terms?.keyed !== true || isRecorded) return null;
+  const [track] = tracks;
+  if (call === undefined || track === undefined || isRecorded) return false;
   const { limit, lengthMs } = track.key;
-  if (limit > emptiedMost) return null;
-  const unitMs = lengthMs / limit;
-  const startMs = Math.ceil(script.startMs / lengthMs) * lengthMs + 1;
-  const ops = Array.from({ length: 2 * limit }, (_, n) => {
-    const wait = Math.max(0, n - limit + 1) * (Math.ceil(unitMs) + 1);
-    return { ...call, cost: 1, id: n, atMs: startMs + wait };
-  });
-  const history = await play(ops);
-  return history.every((event) => "admitted" in event && event.admitted) ? unitMs : null;
+  if (limit > emptiedMost) return false;
+  const edgeMs = Math.ceil(script.startMs / lengthMs) * lengthMs + 1;
+  for (const part of emptiedAt) {
+    const ops = Array.from({ length: 2 * limit }, (_, n) => {
+      const wait = Math.max(0, n - limit + 1) * (Math.ceil(unitMsOf(tracks)) + 1);
+      return { ...call, cost: 1, id: n, atMs: edgeMs + Math.round(part * lengthMs) + wait };
+    });
+    const history = await play(ops);
+    if (!history.every((event) => "admitted" in event && event.admitted)) return false;
+  }
+  return true;
 }
 
 /** Shortest lease that a limiter may give a call under way, ms; afterwards its place may be free again. */

@@ -17,7 +17,7 @@ export const newYear2026Ms = 1_767_225_600_000;
 
 /** Facts of a limiter from which scripts are drawn, and the kinds of operations that it can be asked for (`may`). */
 export interface PreparedSubject {
-  readonly subject: LimiterSubject;
+  readonly subject: LimiterSubject & Pick<LimiterFactory, "algorithm" | "claims">;
   readonly may: ReadonlySet<keyof OpFrequencies>;
 }
 

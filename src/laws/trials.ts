@@ -114,7 +114,7 @@ export class Trials<K extends LawKind> {
     return minimal(found, async (script) => {
       if (this.#signal?.aborted) return null;
       const judgement = await this.#judgementOf(script);
-      if (judgement === null || judgement.violation === null) return null;
+      if (judgement === null || judgement.violation === null || !isOwn(script, judgement)) return null;
       return counterexampleOf(script, judgement, judgement.violation);
     });
   }
@@ -151,6 +151,12 @@ const opsMost = 60;
 /** Greatest number of operations that are played to drop parts of a longer script. */
 const playedMost = 15_000;
 
+/** Tells whether the law played calls of the script, and not others in their place. */
+const isOwn = <K extends LawKind>(
+  { ops }: K["script"],
+  { history }: Pick<Judgement<K>, "history">,
+): boolean => history.some(({ op }) => ops.includes(op));
+
 /** Judges a script; returns `null` if the script breaks nothing. */
 type Broken<K extends LawKind> = (script: K["script"]) => Promise<Counterexample<K> | null>;
 
@@ -171,13 +177,18 @@ const without = <K extends LawKind>(script: K["script"], at: number, count: numb
   ops: script.ops.toSpliced(at, count),
 });
 
-/** Drops the operations after the one that breaks the law. */
+/**
+ * Drops the operations after the one that breaks the law. If the law played calls of its own in their place, these become
+ * the script.
+ */
 async function accused<K extends LawKind>(
   found: Counterexample<K>,
   broken: Broken<K>,
 ): Promise<Counterexample<K>> {
   const { script, history, violation } = found;
-  const last = history[violation.at]?.op;
+  const played = history.slice(0, violation.at + 1).map(({ op }) => op);
+  if (!isOwn(script, found)) return (await broken({ ...script, ops: played })) ?? found;
+  const last = played.at(-1);
   const kept = last === undefined ? 0 : script.ops.indexOf(last) + 1;
   if (kept === 0 || kept === script.ops.length) return found;
   return (await broken(without(script, kept, script.ops.length))) ?? found;

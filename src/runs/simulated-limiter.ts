@@ -41,8 +41,9 @@ export async function importInVirtualTime(module: PlacedModule): Promise<JobLimi
  */
 export async function patientLimiter({ factory, clock, ...rest }: JobLimiter): Promise<JobLimiter> {
   const asked = patient(clockedFactory({ factory, clock }), ownTimers);
-  const { semantics, fromStart } = await anchored(asked, undefined, newYear2026Ms);
-  return { factory: Object.assign(patient(factory, ownTimers), { semantics, fromStart }), clock, ...rest };
+  const { algorithm, semantics, fromStart } = await anchored(asked, undefined, newYear2026Ms);
+  const known = { algorithm, semantics, fromStart };
+  return { factory: Object.assign(patient(factory, ownTimers), known), clock, ...rest };
 }
 
 /** Returns the facts that the reader of such a run must know. */

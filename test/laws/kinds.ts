@@ -343,6 +343,25 @@ export const both: KindOfLimiter = {
   },
 };
 
+/** Windows on a grid that lies apart from the epoch's by what a key says; `extra` calls are let through. */
+export const griddedByKey = (extra = 0): KindOfLimiter => ({
+  algorithm: "fixed-window",
+  create({ limit, windowMs }) {
+    const counts = new Map<string, number>();
+    return {
+      consume(key, _cost, nowMs) {
+        const apartMs = (137 * key.length * key.charCodeAt(0)) % windowMs;
+        const number = Math.floor((nowMs - apartMs) / windowMs);
+        const count = (counts.get(`${key} ${number}`) ?? 0) + 1;
+        const allowed = count <= limit + extra;
+        if (allowed) counts.set(`${key} ${number}`, count);
+        const resetAt = (number + 1) * windowMs + apartMs;
+        return { allowed, limit, remaining: Math.max(0, limit - count), resetAt };
+      },
+    };
+  },
+});
+
 /** Counts of everybody that are cleared together, each time that a window has passed since the limiter was made. */
 export function clearedTogether({
   extra = 0,

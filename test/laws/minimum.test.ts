@@ -82,6 +82,21 @@ describe("a long script", () => {
   });
 });
 
+test("calls that a law played in the script's place become the script, and lose their parts", async () => {
+  /** Judges a script, and if that lacks 12 or 13, others in its place. */
+  const judge = async (script: Script): Promise<Judgement<RulesKind>> => {
+    const ops = opsOf({ script });
+    const isOwn = ops.includes(12) && ops.includes(13);
+    const { history, violation } = isOwn ? found(ops) : found([21, 22, 23, 24], 2);
+    return { judged: 1, history, violation };
+  };
+  const law = { note: () => {}, isVoid: () => false, judge };
+  const trials = new Trials<RulesKind>(law, undefined, () => {});
+  const script = { ops: [1, 2] } as unknown as Script;
+  const first = { ...found([11, 12, 13, 14], 2), script };
+  expect(opsOf(await trials.smallest(first))).toEqual([12, 13]);
+});
+
 describe("the runs of one law", () => {
   type Judged = Judgement<RulesKind>;
   const scriptOf = (name: string, ...ops: readonly number[]): Script => ({ name, ops }) as unknown as Script;

@@ -155,8 +155,10 @@ describe("rate-bound", () => {
         "1: at most 7 admitted within 5 s; 8 admitted within 5 s, up to this call; " +
           "the capacity 4, 4 per 10 s in 5 s, and a refill of 2.5 s",
       );
-      expect(played).toEqual(["a0x4 a1x4", "a0 a1 a2 a3 a4 a5 a6 a7"]);
+      const emptied = "a0 a1 a2 a3 a4 a5 a6 a7";
+      expect(played).toEqual(["a0x4 a1x4", emptied, emptied, emptied, emptied]);
       expect(atMs[1]).toEqual([10_001, 10_001, 10_001, 10_001, 12_502, 15_003, 17_504, 20_005]);
+      expect(atMs.slice(1).map(([first]) => first)).toEqual([10_001, 12_901, 14_301, 15_701]);
       expect((await of("token-bucket", "4@0 2@1000", keyed)).broken).toMatch(
         /: at most 5 admitted within 1 s;/,
       );
@@ -169,10 +171,29 @@ describe("rate-bound", () => {
       expect((await of("token-bucket", "4@0 4@5000", { ...keyed, said } as object)).broken).toBeNull();
     });
 
+    test("whatever grid its steps lie on, steps of two units are seen", async () => {
+      const two = rulesOf({ ...usual, limit: 2 });
+      for (let offMs = 0; offMs < 10_000; offMs += 500) {
+        const stepOf = (atMs: number): number => Math.floor((atMs - offMs) / 10_000);
+        const said: Said = (one, before) => {
+          const past = before.filter((other) => stepOf(other.atMs) === stepOf(one.atMs)).length;
+          return { decision: { admitted: past < 2 } };
+        };
+        const edgeMs = 20_000 + offMs;
+        const terms = { ...keyed, rules: two, said } as object;
+        const text = `1@${edgeMs - 1} 1@${edgeMs - 1} 1@${edgeMs} 1@${edgeMs}`;
+        expect((await of("token-bucket", text, terms)).broken, text).toBeNull();
+      }
+    });
+
+    test("only if the bound of single units is passed", async () => {
+      expect((await of("token-bucket", "4@0 1@1000", keyed)).played).toHaveLength(1);
+    });
+
     test("but not one of more than 200, nor one that is recorded, nor one of an organization", async () => {
       const plays = async (more: object) =>
-        (await of("token-bucket", "4@0", { ...keyed, ...more })).played.length;
-      expect(await plays({ rules: rulesOf({ ...usual, limit: 200 }) })).toBe(2);
+        (await of("token-bucket", "400@0", { ...keyed, ...more })).played.length;
+      expect(await plays({ rules: rulesOf({ ...usual, limit: 200 }) })).toBe(5);
       expect(await plays({ rules: rulesOf({ ...usual, limit: 201 }) })).toBe(1);
       expect(await plays({ isRecorded: true })).toBe(1);
       expect(await plays({ keyed: undefined })).toBe(1);

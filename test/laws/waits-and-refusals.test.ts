@@ -184,15 +184,6 @@ describe("a greedy caller is added to one run of ten", () => {
   ])("and not to runs %s", async (_name, terms) => {
     expect((await of(terms)).played).toHaveLength(1);
   });
-
-  test("and told without the refusals that do not matter", async () => {
-    const never: Said = (one) => ({ decision: { admitted: "id" in one && one.id < 4 } });
-    const { played, broken } = await of({ said: never });
-    expect(played.slice(2)).toEqual(["a0 a1 a2 a3 a24"]);
-    expect(broken).toBe(
-      "4: admitted; a refusal; at most 3 of 4 are taken by calls of the last 10 s, and the call costs 1",
-    );
-  });
 });
 
 describe("a caller who waits as long as a refusal said", () => {
