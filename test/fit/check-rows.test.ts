@@ -152,6 +152,10 @@ test("errors are those of all populations together", () => {
   expect(checked(recordedAs(both, more(80), usual().slice(0, 40))).error.calls).toBe(0);
 });
 
+test("a check has twenty simulations, if nobody asks for another number", () => {
+  expect(checkSteps(one).next().value).toEqual({ done: 0, of: 20 });
+});
+
 test("a check begins when the last caller joined, if a tenth of the recording follows", () => {
   const { durationMs, startAtMs } = one.model;
   const recordedFrom = (settledMs: number) =>

@@ -352,6 +352,16 @@ describe("calls of one name that overlap by chance", () => {
     ["five overlaps", jobsOf(hoursOf(60, 5, [0, 0.2, 4, 6, 8]), 20 * secondMs), 0, true],
     ["29 long pauses", jobsOf(hoursOf(30, 10, one), minuteMs), 0, false],
     ["30 long pauses", jobsOf(hoursOf(31, 10, one), minuteMs), 0, true],
+    // Of two calls an hour there are 2.2 usual ones. Pauses of five minutes, and of 53 behind them.
+    [
+      "pauses more than ten times as long",
+      jobsOf(
+        Array.from({ length: 66 }, (_, hour) => (hour < 6 ? [0, 0.5] : [0, 6])),
+        minuteMs,
+      ),
+      0,
+      true,
+    ],
     // Pauses of five minutes, and of 34 behind them.
     [
       "pauses that are not ten times as long",

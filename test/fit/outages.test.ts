@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import { outagesIn } from "../../sim/fit/outages.ts";
+import type { RecordedCall } from "../../sim/fit/recorded-call.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
@@ -64,6 +66,23 @@ describe("outages of a recording", () => {
     const last = sizes.map((calls) => found(calls, [0, 90, 91, 92, 93, 94]));
     expect(first).toEqual(last);
     expect(new Set(first)).toEqual(new Set([0, 1]));
+  });
+
+  test("do not stand out where more than a fifth of the calls failed", () => {
+    const found = (count: number) =>
+      outagesIn(recordingOf(failed(Array.from({ length: count }, (_, place) => place)))).length;
+    expect([800, 801].map(found)).toEqual([1, 0]);
+  });
+
+  test("are fifty at most, the likeliest ones, in the order of time", () => {
+    // Of every 1,000 calls the first seven fail, and once six.
+    const calls = Array.from({ length: 51_000 }, (_, place): RecordedCall => {
+      const fails = place % 1_000 < (place < 30_000 || place >= 31_000 ? 7 : 6);
+      return { atMs: 1_000 * place, endMs: 1_000 * place + 5, status: fails ? 503 : 200 } as RecordedCall;
+    });
+    const found = outagesIn({ callers: [{ calls }], calls: 51_000, startedAtMs: 0 } as unknown as Recording);
+    const all = Array.from({ length: 51 }, (_, outage) => outage).filter((outage) => outage !== 30);
+    expect(found.map(({ atMs }) => atMs / 1_000_000)).toEqual(all);
   });
 
   test("one call in a hundred, one caller alone, a log without statuses: none", () => {

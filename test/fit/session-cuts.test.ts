@@ -1,8 +1,12 @@
 // Parts that a caller's jobs are cut into: sessions, volleys, paces of pauses. Values are worked out by hand, at both sides of
 // each bound.
 import { describe, expect, test } from "vitest";
+import { bySize } from "../../sim/fit/comings.ts";
 import { dayMs } from "../../sim/fit/days.ts";
+import { surelyEndByTime } from "../../sim/fit/ends.ts";
 import { atOnceOf, pacesOf, withoutEnds } from "../../sim/fit/paces.ts";
+import type { Profile } from "../../sim/fit/profile.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
 import type { Spell } from "../../sim/fit/runs.ts";
 import {
   absenceOf,
@@ -42,6 +46,61 @@ describe("sessions", () => {
     const of = (jobs: number) => ({ startMs: 0, endMs: 0, lastMs: 0, jobs, spells: 1 });
     expect(longAmong([3, 3, 8, 9].map(of)).map(({ jobs }) => jobs)).toEqual([9]);
     expect(longAmong([])).toEqual([]);
+  });
+});
+
+describe("sessions surely end by time", () => {
+  /** A caller with one session of an hour of so many calls, evenly. */
+  const caller = (spells: number, lastMs = hourMs): Sessions => ({
+    sessions: [{ startMs: 0, endMs: lastMs, lastMs, jobs: spells, spells }],
+    ...{ pausesMs: [], sizes: [], gapsMs: many(99, () => hourMs / 99) },
+  });
+
+  // One of n callers differs by a share: its logarithm's square, divided by n, is the variance, beside 1e-4 at least.
+  // The odds are (5 / 2) ln(1 + 0.2 ln(1.06)² / 1e-4) = 5.1 and, for 1.05, 4.4. A hundred to one is 4.6.
+  test("if five callers' numbers of calls differ, but their lengths do not", () => {
+    const of = (...spells: readonly number[]) => surelyEndByTime(spells.map((count) => caller(count)));
+    expect(of(100, 100, 100, 100, 106)).toBe(true);
+    expect(of(100, 100, 100, 100, 105)).toBe(false);
+    expect(of(100, 100, 100, 200)).toBe(false);
+    expect(of(100, 100, 100, 100)).toBe(false);
+  });
+
+  test("but not if lengths differ as well, or nobody has a long session", () => {
+    expect(surelyEndByTime([50, 80, 100, 120, 150].map((count) => caller(count, count * 36_000)))).toBe(
+      false,
+    );
+    expect(surelyEndByTime([1, 1, 1, 1, 2].map((count) => caller(count, 0)))).toBe(false);
+  });
+});
+
+describe("sessions of a caller that looks for work all day", () => {
+  /** Two weeks of sessions, one each second hour: of twenty calls from ten to sixteen on weekdays, else of two. */
+  const starts = many(14 * 12, (place) => monday + 2 * place * hourMs);
+  const isLong = (ms: number): boolean => {
+    const day = Math.floor((ms - monday) / dayMs) % 7;
+    const hour = (ms % dayMs) / hourMs;
+    return day < 5 && hour >= 10 && hour <= 16;
+  };
+  const recording = { startedAtMs: monday, endedAtMs: monday + 14 * dayMs } as unknown as Recording;
+  const parted = (from: readonly number[], long = isLong) => {
+    const jobs = from.flatMap((ms) =>
+      many(long(ms) ? 20 : 2, (call) => spell(ms + 10_000 * call, ms + 10_000 * call + 100)),
+    );
+    const profile = { shape: { kind: "call" }, runs: jobs, jobs } as unknown as Profile;
+    const found = bySize([profile], recording);
+    return found === null ? null : [found.short, found.long].map((each) => each.map(({ length }) => length));
+  };
+
+  test("are taken apart by size if long ones keep hours of their own", () => {
+    const long = starts.filter(isLong).length;
+    expect(long).toBe(40);
+    expect(parted(starts)).toEqual([[2 * (168 - long)], [20 * long]]);
+  });
+
+  test("of less than twelve a day, or of sizes without hours, are of one kind", () => {
+    expect(parted(starts.slice(0, -1))).toBeNull();
+    expect(parted(starts, (ms) => ((ms - monday) / hourMs) % 14 === 0)).toBeNull();
   });
 });
 
