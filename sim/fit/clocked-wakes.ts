@@ -38,7 +38,7 @@ export function spreadOf(
   crowd: Crowd,
 ): { readonly clock: ClockedEvents; readonly spanMs: number } {
   const moreIn = (ms: number, spanMs: number): number =>
-    crowd.countIn(ms, spanMs) - (crowd.usualIn(ms, spanMs) ?? 0);
+    crowd.countIn(ms, spanMs) - (crowd.usualIn(ms, spanMs) as number);
   let [most, all] = [0, 0];
   const fromMs = clock.eventsMs.map((ms) => ms - (ms % (minutes * minuteMs)));
   for (const [index, ms] of fromMs.entries()) {
@@ -108,7 +108,7 @@ function timesOfDay(
 
 /** Makes one line of cron of times at one minute of the hour, on the same days. */
 function clockedAt(times: readonly TimeOfDay[]): ClockedEvents {
-  const { minute: first = 0, days = "*" } = times[0] ?? {};
+  const [{ minute: first, days }] = times as [TimeOfDay];
   const minute = first % 60;
   const eventsMs = times.flatMap((time) => time.eventsMs).sort((a, b) => a - b);
   const late = new SortedSample(eventsMs.map((ms) => (ms % hourMs) - minute * minuteMs)).most;

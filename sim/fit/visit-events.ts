@@ -65,7 +65,7 @@ function wokenOf(callers: readonly Profile[], recording: Recording, group: numbe
     beginnings.map((second) => ({ atMs: second * secondMs, isLong: false, isAfterRefusal: false })),
     recording,
   );
-  const places = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / firstMs);
+  const places = (recording.endedAtMs - recording.startedAtMs) / firstMs;
   const found = foundIn(places, (among) => merged(eventsOf(crowd, firstMs, among)));
   const lastingMs = lastingOf(found, all);
   const [brought] = partedBy(found, all, lastingMs);

@@ -1,6 +1,6 @@
 // Classes of pauses, told apart by the class before them, from orders that are set.
 import { describe, expect, test } from "vitest";
-import { classOf, toldByBefore } from "../../sim/fit/pace-classes.ts";
+import { classesIn, classOf, toldByBefore } from "../../sim/fit/pace-classes.ts";
 
 const many = (count: number, order: readonly number[]): number[][] =>
   Array.from({ length: count }, () => [...order]);
@@ -16,6 +16,13 @@ test("a class of pauses spans half an octave", () => {
     expect(ends.map(classOf)).toEqual(ends.map((ms) => 2 * octave + Number(ms > half)));
   }
   expect([0, 2 ** 31, 2 ** 40].map(classOf)).toEqual([0, 62, 62]);
+});
+
+test("neighbours are one class if what comes before and after them is alike, and two if it is not", () => {
+  expect(classesIn([...many(20, [1, 5]), ...many(20, [1, 6])])).toEqual([1, 6]);
+  expect(classesIn([...many(20, [1, 9]), ...many(20, [2, 9])])).toEqual([2, 9]);
+  expect(classesIn([...many(20, [1, 5]), ...many(20, [6, 1])])).toEqual([1, 5, 6]);
+  expect(classesIn(many(20, [3]))).toEqual([3]);
 });
 
 describe("a class that goes on otherwise at a session's start than after another class", () => {
