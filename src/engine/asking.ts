@@ -16,13 +16,14 @@ export function after<T, U>(value: T | PromiseLike<T>, next: (value: T) => Event
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
-/** Runs code of the limiter's. The `LimiterFailure` of a throw or a rejection names the call. */
+/** Runs code of the limiter's. The `LimiterFailure` of a throw or a rejection names the innermost call. */
 export function guarded<T>(
   name: string,
   args: readonly unknown[],
   run: () => T | PromiseLike<T>,
 ): Eventually<T> {
   const failed = (cause: unknown): never => {
+    if (cause instanceof LimiterFailure) throw cause;
     throw new LimiterFailure(callText(name, args), thrown(cause), "an answer", cause);
   };
   try {

@@ -171,12 +171,17 @@ function agreement(sight: Sight, reset: number | null, resetAtMs: number | null)
       };
   }
   if (resetAtMs === null) return endsBy(reset ?? 0, sight);
-  if (resetAtMs <= clockMs - lateMs || resetAtMs > clockMs + lengthMs)
+  const isWithin = (ms: number): boolean => ms > clockMs - lateMs && ms <= clockMs + lengthMs;
+  if (!isWithin(resetAtMs)) {
+    const isSeconds = isWithin(resetAtMs * 1000);
     return {
       expected: `reset_at within ${seconds} s after now`,
-      got: `reset_at ${resetAtMs - clockMs} ms after now`,
-      arithmetic: `the window is [reset_at - ${seconds} s, reset_at) and holds this instant`,
+      got: `reset_at ${isSeconds ? `${resetAtMs} since the epoch` : `${resetAtMs - clockMs} ms after now`}`,
+      arithmetic: isSeconds
+        ? "it fits in seconds since the epoch, and ms are expected"
+        : `the window is [reset_at - ${seconds} s, reset_at) and holds this instant`,
     };
+  }
   if (reset === null) return [resetAtMs, resetAtMs];
   const [least, most] = endsBy(reset, sight);
   if (least <= resetAtMs && resetAtMs <= most) return [resetAtMs, resetAtMs];

@@ -8,6 +8,9 @@ import {
   stillSeam,
   type WindowReading,
 } from "../engine/adapter.ts";
+import { isObject, type Mistake } from "../engine/answer-form.ts";
+import { guarded } from "../engine/asking.ts";
+import { callText, LimiterFailure } from "../engine/limiter-failure.ts";
 import {
   type Algorithm,
   choiceProblem,
@@ -16,6 +19,7 @@ import {
   promiseProblems,
   requireNoProblems,
 } from "../rules/algorithms.ts";
+import { quote } from "../rules/errors.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import { type SwitchValue, switchValues } from "../rules/switches.ts";
@@ -248,26 +252,35 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm)
   const shown = algorithm === "fixed-window" ? windowReading : wholeReading;
   const leases: unknown[] = [];
   return {
-    async decide({ organization, user, cost }, nowMs) {
-      const key = keyOf({ organization, user });
-      const answer = await limiter.consume(key, cost, nowMs);
-      const decision = decisionOf(answer, nowMs, shown);
-      if (release === undefined || !decision.admitted) return decision;
-      // A lease need not be JSON: it stays here, and the reservation is its number.
-      const lease = leases.push(typeof answer === "object" ? answer.lease : undefined) - 1;
-      return { ...decision, reservation: { key, cost, lease } };
+    decide({ organization, user, cost }, nowMs) {
+      const args = [keyOf({ organization, user }), cost, nowMs] as const;
+      return guarded("consume", args, async () => {
+        const answer = await limiter.consume(...args);
+        requireForm("consume", args, answerMistake(answer, shown, nowMs));
+        const decision = decisionOf(answer, nowMs, shown);
+        if (release === undefined || !decision.admitted) return decision;
+        // A lease need not be JSON: it stays here, and the reservation is its number.
+        const lease = leases.push(typeof answer === "object" ? answer.lease : undefined) - 1;
+        return { ...decision, reservation: { key: args[0], cost, lease } };
+      });
     },
     ...(peek && {
-      async status(organization: string, nowMs: number, user: string) {
-        const reading = await peek.call(limiter, keyOf({ organization, user }), nowMs);
-        return { [scope]: reading === null || reading === undefined ? {} : shown(reading, nowMs) };
+      status(organization: string, nowMs: number, user: string) {
+        const args = [keyOf({ organization, user }), nowMs] as const;
+        return guarded("peek", args, async () => {
+          const reading = await peek.call(limiter, ...args);
+          requireForm("peek", args, peekMistake(reading, shown, nowMs));
+          return { [scope]: reading === null || reading === undefined ? {} : shown(reading, nowMs) };
+        });
       },
     }),
     ...(release && {
-      async settle(reservation: unknown, _actual: number, nowMs: number) {
+      settle(reservation: unknown, _actual: number, nowMs: number) {
         const { key, cost, lease } = reservation as { key: string; cost: number; lease: number };
-        await release.call(limiter, key, cost, nowMs, leases[lease]);
-        return {};
+        return guarded("release", [key, cost, nowMs], async () => {
+          await release.call(limiter, key, cost, nowMs, leases[lease]);
+          return {};
+        });
       },
     }),
     ...(close && { close: () => close.call(limiter) }),
@@ -276,16 +289,53 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm)
 
 type ReadingForm = (reading: KeyedReading, nowMs: number) => Partial<WindowReading>;
 
-/** Returns a keyed answer as a decision. Members of a wrong form pass, since the check of answers names them. */
+/** @throws LimiterFailure that names the call, if its answer has a mistake */
+function requireForm(name: string, args: readonly unknown[], mistake: ReturnType<Mistake>): void {
+  if (mistake === null) return;
+  const [path, got, allowed] = mistake;
+  throw new LimiterFailure(callText(name, args), `${path} = ${quote(got)}`, allowed);
+}
+
+function answerMistake(answer: unknown, shown: ReadingForm, nowMs: number): ReturnType<Mistake> {
+  if (typeof answer === "boolean") return null;
+  if (!isObject(answer)) return ["the answer", answer, "true, false or an object with `allowed`"];
+  const { allowed } = answer;
+  if (typeof allowed !== "boolean") return ["allowed", allowed, "true or false"];
+  for (const name of ["retryAfter", "retryAfterMs"] as const) {
+    const wait = answer[name] ?? null;
+    if (wait !== null && (typeof wait !== "number" || Number.isNaN(wait)))
+      return [name, wait, "a number, or nothing"];
+  }
+  return readingMistake(answer, shown, nowMs);
+}
+
+const peekMistake = (reading: unknown, shown: ReadingForm, nowMs: number): ReturnType<Mistake> =>
+  isObject(reading) || reading === null || reading === undefined
+    ? readingMistake(reading ?? {}, shown, nowMs)
+    : ["the reading", reading, "an object, null or nothing"];
+
+/** Returns the first member of a reading that does not become a whole number. */
+function readingMistake(reading: KeyedReading, shown: ReadingForm, nowMs: number): ReturnType<Mistake> {
+  const allowed = shown === windowReading ? "a safe integer, or nothing" : "a number, or nothing";
+  for (const name of ["limit", "current", "remaining", "reset", "resetMs", "resetAt"] as const) {
+    const given: unknown = reading[name] ?? null;
+    const value = name === "resetAt" && isInstant(given) ? given.getTime() : given;
+    const [whole] = typeof value === "number" ? Object.values(shown({ [name]: value }, nowMs)) : [];
+    if (value !== null && !Number.isSafeInteger(whole))
+      return [name, value, name === "resetAt" ? "a Date, ms since the epoch, or nothing" : allowed];
+  }
+  return null;
+}
+
+const isInstant = (value: unknown): value is Instant =>
+  isObject(value) && typeof value["getTime"] === "function";
+
+/** Returns a keyed answer as a decision. */
 function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: ReadingForm): PartialDecision {
   if (typeof answer === "boolean") return { admitted: answer, refusedBy: answer ? null : "user" };
-  if (typeof answer !== "object" || answer === null)
-    throw new TypeError(`true, false or an object with \`allowed\` was expected, got ${String(answer)}`);
   const { allowed, retryAfter } = answer;
-  const waitMs = answer.retryAfterMs ?? (isTold(retryAfter) ? retryAfter * 1000 : undefined);
-  if (typeof allowed !== "boolean")
-    throw new TypeError(`allowed: true or false was expected, got ${String(allowed)}`);
   if (allowed) return { admitted: true, refusedBy: null, user: shown(answer, nowMs) };
+  const waitMs = answer.retryAfterMs ?? (isTold(retryAfter) ? retryAfter * 1000 : undefined);
   // An infinite wait, for a call that never fits, is no time to come back.
   const retryAfterMs = waitMs === Number.POSITIVE_INFINITY ? undefined : waitMs;
   return { admitted: false, refusedBy: "user", retryAfterMs, user: shown(answer, nowMs) };

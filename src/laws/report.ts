@@ -48,7 +48,7 @@ export interface Plays {
 
 /** The call that failed, and the smallest script found that leads to it. */
 export interface Failure<K extends LawKind = RulesKind> {
-  /** The call as code: `decide({"organization":"acme",...}, 1767225600000)`. */
+  /** The call as code: `decide({"organization":"acme",...}, 1767225600000)`; of a limiter by key, `consume("ann", 1, ...)`. */
   readonly call: string;
   readonly got: string;
   readonly allowed: string;

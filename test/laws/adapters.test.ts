@@ -213,10 +213,10 @@ describe("a limiter in a function", () => {
   });
 
   test.each([
-    ["a string", () => "yes" as never, "true, false or an object with `allowed` was expected, got yes"],
-    ["no verdict", () => ({ remaining: 3 }) as never, "allowed: true or false was expected, got undefined"],
-    ["half a point", () => ({ allowed: true, remaining: 0.5 }), "user.remaining = 0.5"],
-    ["a date of nowhere", () => ({ allowed: true, resetAt: new Date("soon") }), "user.resetAtMs = NaN"],
+    ["a string", () => "yes" as never, 'the answer = "yes"'],
+    ["no verdict", () => ({ remaining: 3 }) as never, "allowed = nothing"],
+    ["half a point", () => ({ allowed: true, remaining: 0.5 }), "remaining = 0.5"],
+    ["a date of nowhere", () => ({ allowed: true, resetAt: new Date("soon") }), "resetAt = NaN"],
   ])("%s is named", async (_, consume, got) => {
     const factory = keyedLimiter({
       name: "nonsense",
@@ -225,6 +225,23 @@ describe("a limiter in a function", () => {
     });
     const law = entry(await checkLaws(factory, { seed, runs: 5, laws: ["isolated"] }), "isolated");
     expect(law.failure?.got).toContain(got);
+  });
+
+  test("a reset in seconds since the epoch is named", async () => {
+    const factory = keyedLimiter({
+      ...{ name: "seconds", algorithm: "fixed-window", anchor: "epoch" },
+      create: ({ windowMs }) => ({
+        consume: (_key, _cost, nowMs) => ({
+          allowed: true,
+          resetAt: ((Math.floor(nowMs / windowMs) + 1) * windowMs) / 1000,
+        }),
+      }),
+    });
+    const law = entry(await checkLaws(factory, { seed, runs: 5, laws: ["reset-agrees"] }), "reset-agrees");
+    expect(law.counterexample?.violation).toMatchObject({
+      got: expect.stringMatching(/^reset_at 17672\d{5} since the epoch$/),
+      arithmetic: "it fits in seconds since the epoch, and ms are expected",
+    });
   });
 
   test("given rules are made rules by key", async () => {

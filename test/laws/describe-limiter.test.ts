@@ -270,7 +270,7 @@ describe("a case", () => {
       create: () => ({ consume: () => Promise.reject(new Error("no redis")) }),
     });
     await expect(only(down, { laws: ["recovers"] })).rejects.toThrow(
-      /the limiter failed[\s\S]*decide\([\s\S]*no redis/,
+      /the limiter failed[\s\S]*consume\([\s\S]*no redis/,
     );
     const [first, second] = collect(down, { seed: 1, laws: ["isolated", "recovers"] }).filter(
       ({ skipped: skips }) => !skips,

@@ -409,7 +409,7 @@ describe("a limiter that fails while calls overlap", () => {
     const report = await failing(() => Promise.reject(new Error("connection lost")));
     expect(report).toMatchObject({ outcome: "failed", ok: false });
     expect(report.failure).toMatchObject({ got: "Error: connection lost", hung: false });
-    expect(report.failure?.call).toMatch(/^decide\(/);
+    expect(report.failure?.call).toMatch(/^consume\(/);
     expect(renderInterleaving(report)[0]).toBe("the limiter failed in a check of overlapping calls");
   });
 

@@ -121,10 +121,10 @@ describe("answers", () => {
       { admitted: false, refusedBy: "user", user: {} },
     ],
     [
-      { allowed: true, limit: 5, current: 1.5, remaining: 3.7, reset: 2.2, resetMs: 30.5 },
+      { allowed: true, limit: 5, current: 1, remaining: 3, reset: 2, resetMs: 30 },
       {
         ...{ admitted: true, refusedBy: null },
-        user: { limit: 5, current: 1.5, remaining: 3.7, reset: 2.2, resetAtMs: 1_030.5 },
+        user: { limit: 5, current: 1, remaining: 3, reset: 2, resetAtMs: 1_030 },
       },
     ],
     [
@@ -153,12 +153,53 @@ describe("answers", () => {
     expect(await decide()).toEqual({ admitted: true, refusedBy: null, user });
   });
 
-  test.each<[unknown, string]>([
-    [null, "true, false or an object with `allowed` was expected, got null"],
-    ["yes", "true, false or an object with `allowed` was expected, got yes"],
-    [{ allowed: 1 }, "allowed: true or false was expected, got 1"],
-  ])("%j is none", async (answer, message) => {
-    await expect((await made(answer)).decide()).rejects.toThrow(new TypeError(message));
+  const answer = "true, false or an object with `allowed`";
+  const whole = "a safe integer, or nothing";
+  const number = "a number, or nothing";
+  const date = "a Date, ms since the epoch, or nothing";
+
+  test.each<[unknown, string, string, Partial<KeyedKind>?]>([
+    [null, "the answer = null", answer],
+    ["yes", 'the answer = "yes"', answer],
+    [{ remaining: 3 }, "allowed = nothing", "true or false"],
+    [{ allowed: 1 }, "allowed = 1", "true or false"],
+    [{ allowed: true, limit: "5" }, 'limit = "5"', whole],
+    [{ allowed: true, current: Number.NaN }, "current = NaN", whole],
+    [{ allowed: true, remaining: 0.5 }, "remaining = 0.5", whole],
+    [{ allowed: true, reset: 0.5 }, "reset = 0.5", whole],
+    [{ allowed: true, resetMs: 0.5 }, "resetMs = 0.5", whole],
+    [{ allowed: true, resetAt: "soon" }, 'resetAt = "soon"', date],
+    [{ allowed: true, resetAt: {} }, "resetAt = {}", date],
+    [{ allowed: true, resetAt: new Date("soon") }, "resetAt = NaN", date],
+    [{ allowed: false, retryAfter: "3" }, 'retryAfter = "3"', number],
+    [{ allowed: false, retryAfterMs: Number.NaN }, "retryAfterMs = NaN", number],
+    [{ allowed: true, remaining: Number.NaN }, "remaining = NaN", number, { algorithm: "token-bucket" }],
+    [{ allowed: true, resetAt: "soon" }, 'resetAt = "soon"', date, { algorithm: "token-bucket" }],
+  ])("%j is none: %s", async (wrong, got, allowed, kind = {}) => {
+    await expect((await made(wrong, kind)).decide()).rejects.toMatchObject({
+      ...{ name: "LimiterFailure", call: 'consume("acme/ann", 2, 1000)', got, allowed },
+    });
+  });
+
+  test("a throw of each function is told with its call", async () => {
+    const failing = () => {
+      throw new RangeError("odd");
+    };
+    const more = { consume: failing, peek: failing, release: failing };
+    const { decide, limiter } = await made(true, { algorithm: "concurrency" }, more);
+    const odd = { got: "RangeError: odd", allowed: "an answer" };
+    await expect(decide()).rejects.toMatchObject({ call: 'consume("acme/ann", 2, 1000)', ...odd });
+    await expect(limiter.status?.("acme", 7, "ann")).rejects.toMatchObject({
+      call: 'peek("acme/ann", 7)',
+      ...odd,
+    });
+    await expect(limiter.settle?.({ key: "k", cost: 1, lease: 0 }, 1, 7)).rejects.toMatchObject({
+      ...{ call: 'release("k", 1, 7)', ...odd },
+    });
+    const looking = (await made(true, {}, { peek: () => 3 })).limiter;
+    await expect(looking.status?.("acme", 7, "ann")).rejects.toMatchObject({
+      ...{ call: 'peek("acme/ann", 7)', got: "the reading = 3", allowed: "an object, null or nothing" },
+    });
   });
 
   test("a key is an organization's user; an admitted call is released with its lease", async () => {
