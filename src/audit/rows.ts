@@ -122,9 +122,10 @@ function shownBroken(
 function shownCall({ line, call, shot }: Answer): ShownCall {
   const who = shot.caller?.name ?? "nobody known";
   const way = shot.way === "kept" ? "" : ` (${shot.way})`;
-  const readings = call.readings.map(({ quota, limit, remaining, used }) =>
-    remaining === null ? `${quota} ${used} used` : `${quota} ${remaining} of ${limit ?? "?"} left`,
-  );
+  const readings = call.readings.flatMap(({ quota, limit, remaining, used }) => {
+    if (remaining !== null) return [`${quota} ${remaining} of ${limit ?? "?"} left`];
+    return used === null ? [] : [`${quota} ${used} used`];
+  });
   const outcome =
     call.outcome === "refused"
       ? [`refused${call.by === undefined ? "" : ` by ${call.by}`}`]

@@ -228,7 +228,8 @@ function askOrder(
 
 const shownWords = ({ readings }: QuotaCall): string =>
   readings
-    .map(({ quota, limit, remaining, used }) =>
-      remaining === null ? `${quota} ${used} used of ${limit}` : `${quota} ${remaining} left of ${limit}`,
-    )
+    .flatMap(({ quota, limit, remaining, used }) => {
+      if (remaining !== null) return [`${quota} ${remaining} left of ${limit}`];
+      return used === null ? [] : [`${quota} ${used} used of ${limit}`];
+    })
     .join(", ");

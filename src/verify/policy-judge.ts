@@ -160,7 +160,8 @@ class QuotaJudgement {
     if (counted.role === "refused" && counted.refusedBy === judge.owner)
       count.group.refusals.add(line, sent, received, judge.owner);
     if (counted.role === "admitted") this.#judging.amounts.charge(judge.name, counted);
-    if (counted.role === "admitted" && counted.sure && reading !== null) observeEnd(line, count, reading);
+    if (counted.role === "admitted" && counted.sure && reading !== null)
+      observeEnd(line, judge, count, reading);
     const least = counted.role === "admitted" ? charge.least : 0;
     if (count.unread.length > 0) {
       const refused = refusalOf(call, judge, used, counted);
@@ -270,8 +271,9 @@ class QuotaJudgement {
     this.#judging.closeAll();
     this.#presence.finish();
     for (const judge of all) this.#judging.conclude(judge);
-    const notJudged = all.flatMap(({ name, notJudged }) => {
-      const why = notJudged ?? (isUntold(this.#header.policy, name) ? untoldWindow : null);
+    const notJudged = all.flatMap(({ name, notJudged, isBlurred }) => {
+      const why =
+        notJudged ?? (isUntold(this.#header.policy, name) ? untoldWindow : isBlurred ? blurred : null);
       return why === null ? [] : [{ quota: name, why }];
     });
     // By quotas no accusation names an organization, so that the cast is safe.
@@ -297,9 +299,14 @@ class QuotaJudgement {
 }
 
 /** Holds the end of a window to its grid. One of which nothing is used may not have been opened, and end anywhere. */
-function observeEnd(line: number, { group, limit: known }: Count, reading: QuotaReading): void {
-  const { limit, remaining, reset } = reading;
-  const isUsed = remaining !== null && remaining < (limit ?? known ?? 0);
+function observeEnd(
+  line: number,
+  judge: PolicyQuotaJudge,
+  { group, limit }: Count,
+  reading: QuotaReading,
+): void {
+  const { reset } = reading;
+  const isUsed = (shownCount(reading, judge, limit)?.count ?? 0) > 0;
   if (isUsed && reset?.atMs != null) group.grid?.observe(line, reset.atMs, reset.gridMs);
 }
 
@@ -317,6 +324,9 @@ const windowLaws: readonly LawName[] = [
   "refusal-justified",
   "refusal-agrees",
 ];
+
+/** Reason why counts of a quota are not judged whose resets leave open which window they are of. */
+const blurred = "resets are too coarse to tell its windows apart, so that its counts are not judged";
 
 const isWhole = (value: number | null): value is number => Number.isSafeInteger(value);
 

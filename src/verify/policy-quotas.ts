@@ -152,6 +152,12 @@ export class PolicyQuotaJudge implements CountKind {
     return count;
   }
 
+  /** True if answers showed its windows, and told no end closely enough to tell one window from the next. */
+  get isBlurred(): boolean {
+    const quotas = [...this.counts.values()].flatMap(({ quota }) => quota ?? []);
+    return quotas.some(({ wide }) => wide > 0) && quotas.every(({ closed }) => closed === 0);
+  }
+
   get isAnonymous(): boolean {
     return this.#isAnonymous;
   }

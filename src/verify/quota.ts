@@ -26,6 +26,7 @@ export class JudgedQuota {
   readonly #known: QuotaSoFar;
   #closedUntil = Number.NEGATIVE_INFINITY;
   #closed = 0;
+  #wide = 0;
   #resets = 0;
   #hasConflict = false;
   /** End of the window before the one that was judged last. */
@@ -55,6 +56,11 @@ export class JudgedQuota {
 
   get closed(): number {
     return this.#closed;
+  }
+
+  /** Number of answers that showed a window whose end they told too loosely to tell it from its neighbours. */
+  get wide(): number {
+    return this.#wide;
   }
 
   /** Number of judged windows that followed another. */
@@ -111,10 +117,12 @@ export class JudgedQuota {
     const keepsAll = mark.least > 0 && mark.least === mark.held;
     const counted = keepsAll && (terms.charging === "at-decision" || this.#isBetweenEnds(mark));
     const isIdle = mark.count === 0 && terms.anchor !== "epoch" && !counted;
-    if (!isIdle && isNarrow(mark.end, this.#judge.apartMs) && mark.end.from > this.#closedUntil) {
+    const isTold = isNarrow(mark.end, this.#judge.apartMs);
+    if (!isIdle && isTold && mark.end.from > this.#closedUntil) {
       this.#place(mark);
       return;
     }
+    if (!isTold && mark.count > 0) this.#wide += 1;
     this.#addVague(mark);
     if (mark.role === "admitted") this.addCharge(mark.line, mark.sent, mark.received, mark.least);
     if (isIdle && mark.least === 0) this.#known.idle.push(mark);

@@ -174,14 +174,17 @@ test("what was seen once counts where the oracle accuses the same law, or one of
 
 test("calls are told with their way, their count and their outcome, the first twelve of them", () => {
   const own = experiment("own");
-  const reading = (quota: string, remaining: number | null, limit: number | null, used = 3) => ({
-    ...{ quota, remaining, limit, used },
-  });
+  const reading = (
+    quota: string,
+    remaining: number | null,
+    limit: number | null,
+    used: number | null = 3,
+  ) => ({ ...{ quota, remaining, limit, used } });
   const answers = [
     answer(
       2,
       { method: "HEAD", way: "pipelined" },
-      { readings: [reading("a", 4, 10), reading("b", 5, null)] },
+      { readings: [reading("a", 4, 10), reading("a", null, 10, null), reading("b", 5, null)] },
     ),
     answer(3, { caller: null }, { status: 401, outcome: "unknown", readings: [reading("a", null, 10)] }),
     answer(4, {}, { status: 429, outcome: "refused" }),

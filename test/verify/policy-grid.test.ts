@@ -12,7 +12,13 @@ import type { QuotaName } from "../../src/verify/quota-name.ts";
 const utc = (text: string): number => Date.parse(`2026-${text}Z`);
 
 /** Judges one admitted call that shows when its window ends. */
-async function judged(algorithm: object, sent: number, endMs: number, remaining = 4) {
+async function judged(
+  algorithm: object,
+  sent: number,
+  endMs: number,
+  shown: { remaining: number | null; used: number | null } = { remaining: 4, used: null },
+  round: object = { round: "ceil" },
+) {
   const policy = parsePolicy({
     version: 2,
     name: "grid",
@@ -25,7 +31,7 @@ async function judged(algorithm: object, sent: number, endMs: number, remaining 
       readings: [
         {
           headers: { "X-Limit": "{limit}", "X-Remaining": "{remaining}", "X-Reset": "{reset}" },
-          reset: { form: "epoch-s", means: "window-end", round: "ceil" },
+          reset: { form: "epoch-s", means: "window-end", ...round },
         },
       ],
     },
@@ -47,10 +53,13 @@ async function judged(algorithm: object, sent: number, endMs: number, remaining 
   const call: QuotaCall = {
     ...{ sent, received: sent + 5, client: "p/0", call: 0, caller: { user: "ann" }, operation: "look" },
     ...{ cost: 1, status: 200, outcome: "admitted", date: sent - (sent % 1000) },
-    readings: [{ quota: "w", limit: 5, remaining, used: null, reset }],
+    readings: [{ quota: "w", limit: 5, ...shown, reset }],
   };
-  const { violations } = await judgeQuotas(header, [{ line: 2, call }]);
-  return violations.map(({ law, explanation }) => `${law}: ${explanation}`);
+  const { violations, notJudged = [] } = await judgeQuotas(header, [{ line: 2, call }]);
+  return [
+    ...violations.map(({ law, explanation }) => `${law}: ${explanation}`),
+    ...notJudged.map(({ quota, why }) => `not judged ${quota}: ${why}`),
+  ];
 }
 
 const minute = { windowSeconds: 60, anchor: "epoch" };
@@ -107,8 +116,34 @@ describe("the end of a window that a call was charged to", () => {
   });
 
   test("where nothing is used, may be that of a window that nobody opened", async () => {
-    const told = await judged(minute, utc("01-05T10:00:20"), utc("01-05T10:01:17"), 5);
+    const told = await judged(minute, utc("01-05T10:00:20"), utc("01-05T10:01:17"), {
+      ...{ remaining: 5, used: null },
+    });
     expect(told).toEqual([expect.stringMatching(/^conserved: /)]);
+  });
+
+  test("is held to its grid where answers show what is used, and not what is left", async () => {
+    const beside = [minute, utc("01-05T10:00:20"), utc("01-05T10:01:17")] as const;
+    expect(await judged(...beside, { remaining: null, used: 1 })).toEqual([
+      expect.stringMatching(/^reset-agrees: line 2 .*no window of 60 s ends/),
+    ]);
+    expect(await judged(...beside, { remaining: null, used: 0 })).toEqual([
+      expect.stringMatching(/^conserved: /),
+    ]);
+  });
+
+  test("that tells no window of few seconds apart is said not to judge its counts", async () => {
+    const short = { windowSeconds: 8, anchor: "epoch" };
+    const shown = [
+      short,
+      utc("01-05T10:00:20"),
+      utc("01-05T10:00:24"),
+      { remaining: 4, used: null },
+    ] as const;
+    expect(await judged(...shown)).toEqual([]);
+    expect(await judged(...shown, {})).toEqual([
+      "not judged w: resets are too coarse to tell its windows apart, so that its counts are not judged",
+    ]);
   });
 });
 
