@@ -93,7 +93,8 @@ class QuotaJudgement {
     return this.#quotas.all.get(quota) as PolicyQuotaJudge;
   }
 
-  add(line: number, call: QuotaCall): void {
+  add(line: number, given: QuotaCall): void {
+    const call = endsFirst(given);
     const used = this.#usedBy(call);
     if (call.outcome === "unknown") {
       for (const { count, asked } of used) {
@@ -296,6 +297,21 @@ class QuotaJudgement {
       ? "what is charged later may overshoot"
       : null;
   }
+}
+
+/** Tells whether a reading shows a count, and the end of its window. */
+const tellsWindow = ({ remaining, used, reset }: QuotaReading): boolean =>
+  reset !== null && (remaining ?? used) !== null;
+
+/** Puts readings that tell a window first: where an answer shows a quota twice, its call is judged by the first one. */
+function endsFirst(call: QuotaCall): QuotaCall {
+  const { readings } = call;
+  const first = readings.findIndex((reading) => !tellsWindow(reading));
+  if (first < 0 || !readings.some((reading, at) => at > first && tellsWindow(reading))) return call;
+  return {
+    ...call,
+    readings: readings.toSorted((one, other) => Number(tellsWindow(other)) - Number(tellsWindow(one))),
+  };
 }
 
 /** Holds the end of a window to its grid. One of which nothing is used may not have been opened, and end anywhere. */

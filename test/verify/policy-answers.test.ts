@@ -230,6 +230,22 @@ describe("numbers of one reading", () => {
   });
 });
 
+test("a quota that an answer shows twice is judged by what tells its window, whichever comes first", async () => {
+  const lost = (isFirst: boolean) => {
+    const one = read("user", 10, 9);
+    const other = read("user", null, 9, { reset: null });
+    const readings = isFirst ? [one, other] : [other, one];
+    return accused(
+      call({ readings }),
+      call({ sent: minute + 30_020, received: minute + 30_030, readings }),
+      call({ sent: minute + 30_040, received: minute + 30_050, readings }),
+    );
+  };
+  const found = await lost(true);
+  expect(found.map(([law, quota]) => [law, quota])).toContainEqual(["conserved", "user"]);
+  expect(await lost(false)).toEqual(found);
+});
+
 describe("a call that costs more than a limit", () => {
   const oversize = async (changes: Partial<QuotaCall>) =>
     (await accused(call(changes))).filter(([law]) => law === "refusal-justified").map(([, ...told]) => told);
