@@ -2,6 +2,7 @@
 // mistake is reported, with its path, what was got and what is allowed.
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote } from "../rules/errors.ts";
+import { isPlainObject } from "../rules/plain-object.ts";
 import { calendarSeconds } from "./calendar.ts";
 import type { Operation, Override, Policy, Quota, QuotaAlgorithm, Route, TokenBucket } from "./policy.ts";
 import { presets } from "./presets.ts";
@@ -156,8 +157,23 @@ function operationMisfits(policy: Policy, name: string, { uses, samples }: Opera
         got: quote(header),
         allowed: "no header of the connection: the client that sends the sample sets these",
       });
+    if (sample.dearer !== undefined && !isNumberIn(sample.body, sample.dearer.pointer))
+      problems.push({
+        path: `${path}.samples.${index}.dearer.pointer`,
+        got: quote(sample.dearer.pointer),
+        allowed: "a pointer to a number in the sample's body, as /max_tokens",
+      });
   }
   return problems;
+}
+
+/** Tells whether a JSON pointer leads to a number, or to a place in an object where one may be added. */
+function isNumberIn(body: unknown, pointer: string): boolean {
+  const [root, ...steps] = pointer.split("/");
+  const last = steps.pop();
+  const holder = steps.reduce((at, step) => (isPlainObject(at) ? at[step] : undefined), body);
+  if (root !== "" || last === undefined || !isPlainObject(holder)) return false;
+  return holder[last] === undefined || typeof holder[last] === "number";
 }
 
 function useMisfits(policy: Policy, operation: string, name: string, { key, charge }: Quota): Problem[] {

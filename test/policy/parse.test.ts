@@ -244,6 +244,16 @@ describe("a mistake is named with its path and what is allowed", () => {
       '"expect"',
       "no header of the connection",
     ],
+    ...["/messages", "max_tokens", "/options/max_tokens", "/model/length"].map(
+      (pointer): [string, string, unknown, string, string, string] => [
+        `a pointer to no number, ${pointer}`,
+        "operations.list.samples",
+        [{ path: "/v1/models", body: { messages: [1], model: "m" }, dearer: { pointer, costEach: 1 } }],
+        "operations.list.samples.0.dearer.pointer",
+        JSON.stringify(pointer),
+        "a pointer to a number in the sample's body",
+      ],
+    ),
     [
       "a list of headers",
       "operations.list.samples",
