@@ -105,7 +105,11 @@ export class AuditRecord {
     const isStatus = shot.operation === "status";
     const quotas = usedQuotas(this.#policy, shot.operation, shot.attributes);
     const refusal = () => refusalFacts(this.#policy, shot.operation, shot.attributes, shot.cost);
-    const read = readAnswer(this.#wire, { status, headers, body }, { quotas, isStatus, refusal });
+    const read = readAnswer(
+      this.#wire,
+      { status, headers, body },
+      { quotas, isStatus, method: shot.method, refusal },
+    );
     const members = answerMembers(read, this.#quotas);
     const date = Date.parse(headers["date"] ?? "");
     const outcome = shot.isVague === true && status >= 400 ? "unknown" : members.outcome;

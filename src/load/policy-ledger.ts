@@ -112,7 +112,7 @@ export class PolicyLedger implements AnswerLedger {
     const read = readAnswer(
       this.#book.wire,
       { status, headers, ...(parsed === undefined ? {} : { body: parsed.value }) },
-      { quotas, isStatus, refusal: () => this.#book.refusalOf(asked, template) },
+      { quotas, isStatus, method: template.method, refusal: () => this.#book.refusalOf(asked, template) },
     );
     const members = answerMembers(read, this.#book.quotas);
     const kind = isStatus ? "status" : read.outcome === "refused" ? "refused" : "admitted";

@@ -94,7 +94,7 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
       operation,
       cost,
       status: got?.status ?? 0,
-      ...this.#members(operation, got),
+      ...this.#members(operation, sample.method, got),
       ...(error !== null && { error }),
     };
     this.calls.push(call);
@@ -102,14 +102,20 @@ export class PolicySession extends Hand<PolicySessionOptions, QuotaCall> {
     return call;
   }
 
-  #members(operation: string, got: Got | null): ReturnType<typeof answerMembers> & Pick<QuotaCall, "date"> {
+  #members(
+    operation: string,
+    method: string,
+    got: Got | null,
+  ): ReturnType<typeof answerMembers> & Pick<QuotaCall, "date"> {
     if (got === null) return noAnswer;
     const { policy, caller } = this.options;
     const quotas = usedQuotas(policy, operation, caller.attributes);
     const answer = { status: got.status, headers: got.headers, body: readBody(got.body) };
     // Whether refused calls are charged is to be found out.
     const refusal = () => ({ ...refusalFacts(policy, operation, caller.attributes, null), isCharged: false });
-    const read = readAnswer(this.#wire, answer, { quotas, isStatus: operation === "status", refusal });
+    const read = readAnswer(this.#wire, answer, {
+      ...{ quotas, isStatus: operation === "status", method, refusal },
+    });
     const date = Date.parse(got.headers["date"] ?? "");
     return { ...answerMembers(read, this.#quotas), ...(Number.isFinite(date) && { date }) };
   }

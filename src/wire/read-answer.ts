@@ -50,6 +50,8 @@ export interface AskedCall {
   /** Quotas that the call uses, or that a status shows. */
   readonly quotas: readonly string[];
   readonly isStatus: boolean;
+  /** Method of the request. Answers to HEAD have no body, whatever a GET would be answered. */
+  readonly method?: string;
   /** Returns the facts by which a refusal that names no quota tells which one refused. Default: none are known. */
   readonly refusal?: () => RefusalFacts;
 }
@@ -61,7 +63,12 @@ export function readAnswer(wire: WireData, answer: HttpAnswer, asked: AskedCall)
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(answer.headers))
     if (value !== undefined) headers.set(name.toLowerCase(), String(value));
-  const { outcome: told, by: named, hasReadings, isPlain } = outcomeOf(wire, answer, headers);
+  const {
+    outcome: told,
+    by: named,
+    hasReadings,
+    isPlain,
+  } = outcomeOf(wire.outcomes, answer, headers, asked.method !== "HEAD");
   const kind: AnswerKind = asked.isStatus ? "status" : told === "refused" ? "refused" : "admitted";
   const isCached = wire.cached.some((name) => headers.has(name.toLowerCase()));
   const unread: Unread[] = [];
@@ -119,16 +126,32 @@ function refuserAmong(
     : null;
 }
 
+interface Outcome {
+  readonly outcome: WireOutcomeKind;
+  readonly by: string | null;
+  readonly hasReadings: boolean;
+  readonly isPlain: boolean;
+}
+
+/** @param hasBody false if no answer to the request has a body: an outcome that only a body tells is unknown */
 function outcomeOf(
-  { outcomes }: WireData,
-  { status, body }: HttpAnswer,
+  outcomes: readonly WireOutcome[],
+  answer: HttpAnswer,
   headers: Texts,
-): { outcome: WireOutcomeKind; by: string | null; hasReadings: boolean; isPlain: boolean } {
-  for (const rule of outcomes) {
+  hasBody: boolean,
+): Outcome {
+  const { status, body } = answer;
+  for (const [index, rule] of outcomes.entries()) {
     if (rule.status !== undefined && !rule.status.includes(status)) continue;
     if (rule.lacks.some((name) => headers.has(name.toLowerCase()))) continue;
-    const parts = partsOfRule(rule, headers, body);
+    const isTold = hasBody || Object.keys(rule.body).length === 0;
+    const parts = partsOfRule(isTold ? rule : { ...rule, body: {} }, headers, body);
     if (parts === null) continue;
+    if (!isTold) {
+      const otherwise = outcomeOf(outcomes.slice(index + 1), answer, headers, hasBody);
+      if (otherwise.outcome === rule.outcome) return otherwise;
+      return { outcome: "unknown", by: null, hasReadings: rule.readings, isPlain: false };
+    }
     const { quota } = parts;
     const by = rule.by === "{quota}" ? (quota ?? null) : (rule.by ?? null);
     return { outcome: rule.outcome, by, hasReadings: rule.readings, isPlain: false };

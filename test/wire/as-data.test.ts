@@ -45,6 +45,29 @@ function refused(wire: object, by: "calls" | "all") {
   return { answer, read: readAnswer(wireOf(policy), answer, asked) };
 }
 
+test("an outcome that only a body tells is unknown of HEAD, unless all that it may be agree", () => {
+  const ofBody = (outcome: string, status: number) => ({
+    outcome,
+    status: [status],
+    body: { "/ok": "false" },
+  });
+  const outcomes = [ofBody("refused", 200), ofBody("refused", 429), ofBody("exempt", 404)];
+  const told = (status: number, method: string, body?: object) =>
+    readAnswer(
+      wireOf(policyOf({ outcomes })),
+      { status, headers: { "X-All": "3" }, body },
+      { ...asked, method },
+    ).outcome;
+  expect([200, 429, 404, 500].map((status) => told(status, "HEAD"))).toEqual([
+    "unknown",
+    "refused",
+    "unknown",
+    "unknown",
+  ]);
+  expect([200, 404].map((status) => told(status, "GET", { ok: true }))).toEqual(["admitted", "admitted"]);
+  expect([200, 404].map((status) => told(status, "GET", { ok: false }))).toEqual(["refused", "exempt"]);
+});
+
 test("a refusal of a kind without readings neither shows nor reads any", () => {
   const outcomes = [
     { outcome: "refused", by: "all", status: [429], headers: { "X-Limit": "0" }, readings: false },
