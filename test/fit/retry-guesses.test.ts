@@ -262,10 +262,10 @@ describe("the likeliest policy", () => {
       many(100, (index) => 60_000 * index),
       0,
     );
-    const atResets = (count: number, strays: number, latest = 1_800_000) =>
+    const atResets = (count: number, strays: number, latest = 1_800_000, lateMs = 0) =>
       guessRetry(
         many(count, (index) =>
-          refusal(10_000 + (index < strays ? latest * (index + 1) : 70 * index), { reset: 10 }),
+          refusal(10_000 + lateMs + (index < strays ? latest * (index + 1) : 70 * index), { reset: 10 }),
         ),
         0,
         usual,
@@ -273,6 +273,9 @@ describe("the likeliest policy", () => {
     const jitter = { least: 0, most: 500 };
     expect(atResets(8, 1)).toMatchObject({ retry: { kind: "waitReset", jitter }, explained: 7 / 8 });
     expect(atResets(8, 2)?.retry).not.toMatchObject({ jitter });
+    expect(atResets(8, 1, 20_000, 5_000)).toMatchObject({
+      ...{ retry: { kind: "waitReset", jitter: { least: 5_000, most: 5_500 } }, explained: 7 / 8 },
+    });
     // One that comes a little later than the others is none.
     expect(atResets(40, 1, 6_000)).toMatchObject({ retry: { kind: "waitReset" }, explained: 1 });
   });

@@ -200,5 +200,8 @@ describe("a nightly job beside an hourly one", () => {
     // One is usual: five are more than twice as many and two, four are not.
     expect(lines([...hourly, ...nightly([3], all, 4)], 4 * 24)).toHaveLength(2);
     expect(lines([...hourly, ...nightly([3], all, 3)], 4 * 24)).toHaveLength(1);
+    // It may be missing in one night of six, but not in one of five.
+    expect(lines([...each(60, [20], 6 * 24), ...nightly([3], [0, 1, 2, 3, 4])], 6 * 24)).toHaveLength(2);
+    expect(lines([...each(60, [20], 5 * 24), ...nightly([3], all)], 5 * 24)).toHaveLength(1);
   });
 });
