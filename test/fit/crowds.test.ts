@@ -321,6 +321,12 @@ describe("events by chance", () => {
       expect(rhythm.weekdays).toEqual([rest, work, work, work, work, work, rest]);
     }
   });
+
+  test("have no weights of weekdays if only a weekend was seen", () => {
+    const noons = new Array<number>(12).fill(monday + 5.5 * dayMs);
+    const weekend = over(monday + 5 * dayMs, monday + 7 * dayMs);
+    expect(eventsByChance(noons, weekend).rhythm.weekdays).toBeNull();
+  });
 });
 
 describe("calls of one name that overlap by chance", () => {

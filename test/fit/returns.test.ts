@@ -113,6 +113,12 @@ describe("a caller that waits for resets", () => {
     expect(rests([0, 500], waitReset, 29)).toBe(false);
   });
 
+  test("is asked of refusals in the order of time", () => {
+    const calls = [0, 20_000, 100_000, 130_500].map((atMs) => [atMs, 0, 200] as const);
+    const retries = Array.from({ length: 40 }, (_, place) => refusal(place < 20 ? 100_000 : 0));
+    expect(restsUntilResets(callerOf(calls), { jobs: [], retries }, waitReset)).toBe(false);
+  });
+
   test("says so by a policy of resets", () => {
     expect(rests([0, 500], { kind: "retryAfter", jitter: waitReset.jitter })).toBe(true);
     expect(rests([0, 500], { kind: "fixed", wait: { least: 30_000, most: 30_000 } })).toBe(false);

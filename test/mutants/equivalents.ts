@@ -13,6 +13,20 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "sim/fit/events.ts",
+    text: "for (let ms = startedAtMs; ms < endedAtMs; ms = Math.floor(ms / hourMs + 1) * hourMs)",
+    was: "<",
+    becomes: "<=",
+    reason: "an hour that begins at the end adds no time",
+  },
+  {
+    path: "sim/fit/visits.ts",
+    text: "while (isTail && fromMs < (tail.at(-1) as number)) {",
+    was: "<",
+    becomes: "<=",
+    reason: "no pause is longer than the longest one, and none is more than chance allows",
+  },
+  {
     path: "src/faults/windows.ts",
     text: "if (!this.isWindow(key)) return false;",
     was: "false",
