@@ -1,9 +1,10 @@
 // Parts that a caller's jobs are cut into: sessions, volleys, paces of pauses. Values are worked out by hand, at both sides of
 // each bound.
 import { describe, expect, test } from "vitest";
-import { bySize } from "../../sim/fit/comings.ts";
+import { bySessions, bySize, type ComingsFit } from "../../sim/fit/comings.ts";
 import { dayMs } from "../../sim/fit/days.ts";
 import { surelyEndByTime } from "../../sim/fit/ends.ts";
+import type { FittedComings } from "../../sim/fit/model.ts";
 import { atOnceOf, pacesOf, withoutEnds } from "../../sim/fit/paces.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
@@ -102,6 +103,26 @@ describe("sessions of a caller that looks for work all day", () => {
     expect(parted(starts.slice(0, -1))).toBeNull();
     expect(parted(starts, (ms) => ((ms - monday) / hourMs) % 14 === 0)).toBeNull();
   });
+});
+
+test("callers who each came once are away twice as long as they were watched, at most", () => {
+  const recording = {
+    startedAtMs: monday,
+    endedAtMs: monday + 4 * dayMs,
+    resolutionMs: 1,
+  } as unknown as Recording;
+  const profiles = many(40, (index) => {
+    const ms = monday + (index % 4) * dayMs + 9 * hourMs + index * 60_000;
+    const jobs = [spell(ms, ms + 100)];
+    return { shape: { kind: "call" }, jobs, runs: jobs, mix: new Map([["rest 1", 1]]) } as unknown as Profile;
+  });
+  const { away, rhythm } = (bySessions(profiles, recording) as ComingsFit).behaviour as FittedComings & {
+    kind: "sessions";
+  };
+  expect(rhythm?.hours[9]).toBeGreaterThan(10);
+  expect(away).toMatchObject({ kind: "uniform", least: 0 });
+  // By a rhythm whose mean is about 1, four days of absence for each return.
+  expect((away as { most: number }).most / (8 * dayMs)).toBeCloseTo(1, 1);
 });
 
 describe("a caller joined", () => {
