@@ -304,6 +304,52 @@ test.each([
   expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
 });
 
+describe("the last place of a window", () => {
+  /** A server that refuses it; every refusal is of the quota `by`. */
+  const refusing = (by: string, quotas: readonly string[]): AuditFinding => {
+    const { policy } = new Played(serving()).lab;
+    const { requests } = policy.quotas;
+    const [reading] = (policy.wire as WireData).readings;
+    const readings = [
+      { ...reading, quotas: ["requests"] },
+      { headers: { "X-Others-Limit": "{limit}", "X-Others-Left": "{remaining}" }, quotas: ["others"] },
+    ].slice(0, quotas.length);
+    const own = parsePolicy({
+      ...policy,
+      quotas: Object.fromEntries(quotas.map((name) => [name, requests])),
+      operations: {
+        call: { ...policy.operations["call"], uses: Object.fromEntries(quotas.map((name) => [name, 1])) },
+      },
+      wire: { ...(policy.wire as WireData), readings, outcomes: [{ outcome: "refused", by, status: [429] }] },
+    } as never);
+    const used = new Map<string, number>();
+    const server: Served = ({ caller }) => {
+      const name = `${caller?.name}`;
+      const count = used.get(name) ?? 0;
+      const status = count < limit - 1 ? 200 : 429;
+      if (status === 200) used.set(name, count + 1);
+      const left = `${limit - (used.get(name) ?? 0)}`;
+      const others = { "x-others-limit": "10", "x-others-left": left };
+      return { status, headers: { "x-limit": `${limit}`, "x-left": left, "x-reset": "60", ...others } };
+    };
+    const played = new Played(server, 3, "first-request", { policy: own });
+    const [subject] = played.lab.subjects;
+    const experiment = experiments.find(({ name }) => name === "last-place-2");
+    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
+    return played.play(experiment.run(played.lab, subject));
+  };
+  const broken = { state: "broken", law: "refusal-justified", got: "all are refused" };
+
+  test("is not refused by the quota that shows it", () => {
+    expect(refusing("requests", ["requests"])).toMatchObject(broken);
+    expect(refusing("requests", ["requests", "others"])).toMatchObject(broken);
+  });
+
+  test("may be refused by another one", () => {
+    expect(refusing("others", ["requests", "others"])).toEqual({ state: "kept" });
+  });
+});
+
 test.each([
   [200, "broken"],
   [400, "kept"],
