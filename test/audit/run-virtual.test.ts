@@ -1,7 +1,16 @@
 // An audit in virtual time: it calls as some callers, ends early, and takes some calls for its own.
 import { describe, expect, test } from "vitest";
+import type { Experiment } from "../../src/audit/experiment.ts";
 import { planned } from "../../src/audit/run.ts";
-import type { Shot } from "../../src/audit/step.ts";
+import {
+  type Answer,
+  broken,
+  kept,
+  type Shot,
+  Unexercised,
+  unexercised,
+  windowRolled,
+} from "../../src/audit/step.ts";
 import { BodyBytes, type Raw } from "../../src/audit/wires.ts";
 import { parseTarget } from "../../src/connect/target.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
@@ -47,6 +56,79 @@ describe("callers", () => {
     ["as many of others as have room", [20, 3, 3, 9], [...of(0, 0, 20), ...of(1, 0, 3), ...of(2, 0, 1)]],
   ])("are %s", (_, sizes, names) => {
     expect(named(sizes)).toEqual(names);
+  });
+});
+
+describe("an experiment", () => {
+  /** Audits with one experiment, whose runs make so many looks each, or throw; the last one stands for all later ones. */
+  const run = async (
+    runs: readonly (number | Error | "rolled")[],
+    more: Partial<Experiment> = {},
+    alone = true,
+  ) => {
+    let made = 0;
+    const experiment: Experiment = {
+      ...{
+        name: "own",
+        law: "conserved",
+        section: "SPEC.md",
+        promise: "it is kept",
+        needs: "nothing",
+        calls: 9,
+      },
+      lacks: (_lab, { operation }) => (operation === "rest" ? null : "another operation"),
+      *run(lab, subject) {
+        const looks = runs[Math.min(made, runs.length - 1)] as (typeof runs)[number];
+        made += 1;
+        if (looks === "rolled") return unexercised(windowRolled);
+        if (looks instanceof Error) throw looks;
+        const answers: Answer[] = [];
+        while (answers.length < looks) answers.push(yield* lab.look(subject, subject.callers[0]));
+        return looks === 0 ? kept : broken(answers, "none", `${looks} looks`);
+      },
+      ...more,
+    };
+    const { result } = await auditedRules(null, { experiments: [experiment], alone });
+    const [{ state, why, broken: found }] = result.rows as [(typeof result.rows)[number]];
+    return {
+      made,
+      state,
+      why,
+      found: found.map(({ got, calls, isRepeated }) => [got, calls.length, isRepeated]),
+    };
+  };
+
+  test("that finds something is made twice, and the finding of fewer answers is told", async () => {
+    expect(await run([3, 1])).toMatchObject({ made: 2, state: "broken", found: [["1 looks", 1, true]] });
+    expect(await run([1, 3])).toMatchObject({ made: 2, state: "broken", found: [["1 looks", 1, true]] });
+    expect(await run([0])).toMatchObject({ made: 1, state: "kept", found: [] });
+  });
+
+  test("that finds something once is not believed", async () => {
+    const once = { made: 2, state: "not exercised", found: [] };
+    expect(await run([2, 0])).toMatchObject({
+      ...once,
+      why: "graphql: another operation; rest: seen once (2 looks), and not again",
+    });
+  });
+
+  test("is tried again while its window rolls, or if another try may succeed", async () => {
+    expect(await run(["rolled", "rolled", 0])).toMatchObject({ made: 3, state: "kept" });
+    expect(await run([new Unexercised("busy", true), 0])).toMatchObject({ made: 2, state: "kept" });
+    const never = await run(["rolled"]);
+    expect(never).toMatchObject({ state: "not exercised" });
+    expect(never.why).toContain("the window rolled");
+    expect(await run([new Unexercised("too dear"), 0])).toMatchObject({ made: 1, state: "not exercised" });
+    await expect(run([new RangeError("a mistake")])).rejects.toThrow("a mistake");
+  });
+
+  test("may judge all answers at the end; what it found before is told once", async () => {
+    const judging = (got: string, looks: number) =>
+      run([looks], { judge: (_lab, answers) => broken(answers.slice(0, 1), "none", got) });
+    expect((await judging("something", 0)).found).toEqual([["something", 1, true]]);
+    expect((await judging("2 looks", 2)).found).toEqual([["2 looks", 2, true]]);
+    expect((await judging("others", 2)).found).toHaveLength(2);
+    expect((await run([0], { judge: () => kept })).state).toBe("kept");
   });
 });
 

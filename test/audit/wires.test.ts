@@ -1,5 +1,5 @@
 // An audit's calls as bytes: what each way of sending writes, when, and what it makes of what comes back.
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Shot } from "../../src/audit/step.ts";
@@ -70,6 +70,12 @@ test.each(["kept", "lone"] as const)(
     expect(/connection: close/i.test(text)).toBe(way === "lone");
   },
 );
+
+test("a connection of its own leaves nothing behind on the signal that interrupts it", async () => {
+  const { signal } = new AbortController();
+  await made(signal).send(shot({ way: "http/1.0" }));
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
 
 test("HTTP/1.0 on a connection of its own", async () => {
   expect(await wires.send(shot({ way: "http/1.0" }))).toMatchObject(told);
