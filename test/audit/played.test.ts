@@ -304,6 +304,48 @@ test.each([
   expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
 });
 
+describe("an answer of 404 that the policy provokes", () => {
+  interface Gone {
+    readonly status?: number;
+    readonly units?: number;
+    readonly isBare?: boolean;
+  }
+  /** A server whose calls are charged two units of forty; those to nothing as told. */
+  const answered = ({ status = 404, units = 2, isBare = true }: Gone): AuditFinding => {
+    const { policy } = new Played(serving()).lab;
+    const algorithm = { kind: "fixed-window", limit: 40, windowSeconds: 60, anchor: "epoch" } as const;
+    const own = parsePolicy({
+      ...policy,
+      quotas: { requests: { algorithm, key: ["user"] } },
+      operations: { call: { uses: { requests: 2 }, samples: [{ path: "/blue" }] } },
+      provoke: { 404: { path: "/gone" } },
+    } as never);
+    let used = 0;
+    const server: Served = ({ path }) => {
+      const isGone = path === "/gone";
+      used += isGone ? units : 2;
+      const headers = { "x-limit": "40", "x-left": `${40 - used}`, "x-reset": "60" };
+      return isGone ? { status, headers: isBare ? {} : headers } : { status: 200, headers };
+    };
+    const played = new Played(server, 1, "epoch", { policy: own });
+    const [subject] = played.lab.subjects;
+    const experiment = experiments.find(({ name }) => name === "answered-404");
+    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
+    return played.play(experiment.run(played.lab, subject));
+  };
+
+  test("shows its quotas if it is charged", () => {
+    expect(answered({})).toMatchObject({ state: "broken", law: "headers-present", got: "it shows none" });
+    expect(answered({ isBare: false })).toEqual({ state: "kept" });
+    expect(answered({ status: 410 })).toEqual({ state: "kept" });
+  });
+
+  test("is charged once, or not at all", () => {
+    expect(answered({ units: 0 })).toEqual({ state: "kept" });
+    expect(answered({ units: 3 })).toMatchObject({ state: "broken", got: "requests 6" });
+  });
+});
+
 describe("the last place of a window", () => {
   /** A server that refuses it; every refusal is of the quota `by`. */
   const refusing = (by: string, quotas: readonly string[]): AuditFinding => {
