@@ -142,11 +142,9 @@ export function gridOf(
   const toTarget = (end: Bounds): Bounds =>
     isInstant ? end : { least: end.least + clock.least, most: end.most + clock.most };
   const gaps = windows.slice(1).map(({ end }, at) => minus(end, (windows[at] as ProbedWindow).end));
-  const lengths = windows.flatMap(({ end, opened }) => {
-    if (opened === null) return [];
-    const own = isInstant ? { least: end.least - clock.most, most: end.most - clock.least } : end;
-    return [minus(own, opened)];
-  });
+  const toOwn = (end: Bounds): Bounds =>
+    isInstant ? { least: end.least - clock.most, most: end.most - clock.least } : end;
+  const lengths = windows.flatMap(({ end, opened }) => (opened === null ? [] : [minus(toOwn(end), opened)]));
   const calls = windows.flatMap(({ calls: own }) => [...own.slice(0, 1), ...own.slice(-1)]);
   const common = (spans: readonly Bounds[]): Bounds | null => (spans.length === 0 ? null : overlap(...spans));
   const gap = common(gaps);
@@ -175,19 +173,42 @@ export function gridOf(
       evidence: `${counted(lengths.length, "window")} lasted ${spanText(length)} from ${isBySecond ? "the second of " : ""}${lengths.length === 1 ? "its" : "their"} first call`,
     };
   if (gap !== null && isOpened === false) {
-    const windowSeconds = secondsIn(gap, saidMs);
+    const step = stepOf(gap, windows, toOwn, saidMs);
+    if (step === null) return null;
+    const { one, isNext } = step;
+    const windowSeconds = secondsIn(one, saidMs);
     const ends = windows.map(({ end }) => toTarget(end));
     const trust = skew === null && !isInstant ? "; their clock is taken on trust: no Date" : "";
     return {
       ...{ windowSeconds, anchor: anchorOf(ends, windowSeconds * 1000), calls },
       confidence:
-        trust === "" && length === null && gaps.length > 1 && isExact(gap, saidMs) ? "certain" : "likely",
-      evidence: `${windows.length} windows in a row ended ${spanText(gap)} apart${trust}`,
+        trust === "" && isNext && length === null && gaps.length > 1 && isExact(gap, saidMs)
+          ? "certain"
+          : "likely",
+      evidence: `${windows.length} windows ${isNext ? "in a row ended" : "ended whole lengths of"} ${spanText(one)} apart${trust}`,
     };
   }
   const [only] = windows;
   if (only === undefined || windows.length > 1 || saidMs === null) return null;
   return byOne(only, toTarget(only.end), lengths[0], saidMs);
+}
+
+/**
+ * Returns the length of windows that end so far apart. Unseen ones may lie between them, unless an answer told more than
+ * half of that time to be left: then the policy's length counts if it fits, and otherwise `null`.
+ */
+function stepOf(
+  gap: Bounds,
+  windows: readonly ProbedWindow[],
+  toOwn: (end: Bounds) => Bounds,
+  saidMs: number | null,
+): { readonly one: Bounds; readonly isNext: boolean } | null {
+  const left = windows.flatMap(({ calls, end }) => calls.map(({ received }) => toOwn(end).least - received));
+  const leastMs = Math.max(0, ...left);
+  if (gap.most < 2 * leastMs) return { one: gap, isNext: true };
+  const times = Math.max(1, Math.round((gap.least + gap.most) / 2 / (saidMs ?? gap.most)));
+  const one = { least: gap.least / times, most: gap.most / times };
+  return one.most >= leastMs && contains(one, saidMs) ? { one, isNext: false } : null;
 }
 
 /**

@@ -90,9 +90,9 @@ test("clocks differ by what all dates leave open, or by the last one that contra
 
 describe("the length and the grid", () => {
   const skew = { least: -5, most: 5 };
-  /** A window that ends about then, opened by a call about then. */
-  const window = (endMs: number, openedMs: number | null = null): ProbedWindow => ({
-    calls: [call(endMs - 1_000, 1, 1_000)],
+  /** A window that ends about then, opened by a call about then, and first seen so long before its end. */
+  const window = (endMs: number, openedMs: number | null = null, leftMs = 40_000): ProbedWindow => ({
+    calls: [call(endMs - leftMs, 1, leftMs)],
     end: { least: endMs - 20, most: endMs + 20 },
     opened: openedMs === null ? null : { least: openedMs, most: openedMs + 10 },
   });
@@ -115,6 +115,18 @@ describe("the length and the grid", () => {
   test("are moved where they end beside it", () => {
     const windows = [window(67_000), window(127_000), window(187_000)];
     expect(gridOf(windows, 60_000, 0, skew)).toMatchObject({ anchor: { offsetMs: 7_000 } });
+  });
+
+  test("are those of the policy where windows between may be unseen, and of nobody where these do not fit", () => {
+    const late = [window(60_000, null, 9_000), window(120_000, null, 30_000), window(180_000, null, 9_000)];
+    expect(gridOf(late, 30_000, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 30, anchor: "epoch", confidence: "likely" },
+      evidence: "3 windows ended whole lengths of 30.0 to 30.0 s apart",
+    });
+    expect(gridOf(late, 60_000, 0, skew)).toMatchObject({ windowSeconds: 60, confidence: "likely" });
+    expect(gridOf(late, 20_000, 0, skew)).toBeNull();
+    expect(gridOf(late, 25_000, 0, skew)).toBeNull();
+    expect(gridOf(late, null, 0, skew)).toBeNull();
   });
 
   test("are of first calls where windows last as long from them", () => {
