@@ -68,9 +68,9 @@ export function requireLaws(asked: readonly LimiterLawName[] = limiterLawNames):
 /** Returns a random seed, drawn by fast-check. */
 export const anySeed = (): number =>
   fc.check(
-    fc.property(fc.constant(0), () => true),
+    fc.property(fc.constant(null), () => true),
     { numRuns: 1 },
-  ).seed | 0;
+  ).seed;
 
 /** Returns the default rules, with the first value of each switch that the limiter can follow. */
 function firstRules({ semantics = {} }: LimiterFactory): Rules {
