@@ -244,7 +244,9 @@ export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
       ? "cannot be checked by every law"
       : `did not answer call ${hung.failure.script.ops.length}`;
   const clock =
-    hung === undefined ? "" : "within a call the script's clock stands still, so no timer over 1 ms fires; ";
+    hung === undefined
+      ? ""
+      : "within a call the script's clock stands still, so no timer over 1 ms fires: where the limiter makes a caller wait, let the adapter refuse; ";
   throw new SpillwayError(
     hung === undefined ? "ADAPTER_INVALID" : "ADAPTER_SILENT",
     `the limiter ${quote(limiter)} ${words}`,

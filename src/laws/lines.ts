@@ -14,8 +14,11 @@ export interface LineTexts {
   windowOf(sight: Sight): string;
   /** True to put equal calls on one line and draw the ends of windows. */
   readonly isTaken: boolean;
-  /** @param isEnd true if a window ends at the operation's ms */
-  note?(look: Look, isEnd: boolean): readonly string[];
+  /**
+   * Returns lines below a breach.
+   * @param end time of the latest call so far at whose very ms a window ends; `null` if there is none
+   */
+  note?(end: string | null): readonly string[];
 }
 
 /** End of a window, ms, with a sight of it. */
@@ -37,10 +40,12 @@ export function linesOf(
   const looks = looksOf(script, history);
   let nowMs = history[0]?.op.atMs ?? startMs;
   let burst = 0;
+  let endMs: number | null = null;
   for (const [at, look] of looks.entries()) {
     const { atMs } = look.event.op;
     lines.push(...passed(edges, nowMs, atMs, startMs, texts));
     nowMs = atMs;
+    if ("admitted" in look.event && ends.has(nowMs)) endMs = nowMs;
     for (const sight of look.sights) {
       const { untilMs, name, rule } = sight;
       if (untilMs === null || !isWindow(rule) || !texts.isTaken) continue;
@@ -56,7 +61,10 @@ export function linesOf(
     lines.push(`${time(nowMs, startMs)}  ${asked.padEnd(28)}  ${answered}`.trimEnd());
     burst = 0;
     if (breach?.at === at)
-      lines.push(...breachLines(breach, breach.whose), ...(texts.note?.(look, ends.has(nowMs)) ?? []));
+      lines.push(
+        ...breachLines(breach, breach.whose),
+        ...(texts.note?.(endMs === null ? null : time(endMs, startMs).trim()) ?? []),
+      );
   }
   return lines;
 }

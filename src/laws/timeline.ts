@@ -12,7 +12,7 @@ import { linesOf } from "./lines.ts";
 import type { InterleavingReport } from "./overlaps.ts";
 import type { Counterexample, LawReport } from "./report.ts";
 import { algorithmOf, type CallOp, keyOf, type LedgerTerms, type WindowKey } from "./script.ts";
-import type { Look, Sight } from "./sight.ts";
+import type { Sight } from "./sight.ts";
 
 const drawing: OverlapDrawing<RulesKind> = {
   rules: rulesText,
@@ -29,7 +29,7 @@ const drawing: OverlapDrawing<RulesKind> = {
         return `the ${isKeyed ? "" : `${scope} `}window of ${whoText(window)}`;
       },
       isTaken: algorithmOf(script) !== "concurrency",
-      note: (look, isEnd) => endNote(look, isEnd, script),
+      note: (end) => endNote(end, script),
     });
   },
   texts: (script) => (event) => [operation(event, 1, script).padEnd(28), answer(event, script)],
@@ -101,12 +101,12 @@ const whoText = ({ organization, user }: Pick<WindowKey, "organization" | "user"
 export const ownerText = (window: WindowKey, { keyed }: LedgerTerms): string =>
   keyed === true ? whoText(window) : `${whoText(window)} ${window.scope}`;
 
-/** Returns a hint if a call is refused at the ms at which a window ends: some limiters, as on Redis, still count it. */
-const endNote = ({ event }: Look, isEnd: boolean, { keyed, endsLate }: LedgerTerms): string[] =>
-  isEnd && keyed === true && endsLate !== true && "admitted" in event && !event.admitted
+/** Returns a hint if a call comes at the ms at which a window ends: some limiters, as on Redis, still count it there. */
+const endNote = (end: string | null, { keyed, endsLate }: LedgerTerms): string[] =>
+  end !== null && keyed === true && endsLate !== true
     ? [
         noteLine(
-          'a window ends at this very ms; if that ms is meant to be still of it, say `end: "inclusive"`',
+          `a window ends at the very ms of the call at ${end}; if that ms is meant to be still of it, say \`end: "inclusive"\``,
         ),
       ]
     : [];

@@ -56,19 +56,26 @@ test("a law over two runs shows both", async () => {
   expect(lines.join("\n")).toContain("as in the other run");
 });
 
-test.each([undefined, "inclusive"] as const)(
-  "a call refused at the ms at which its window ends, end %s",
-  async (end) => {
-    const { end: _, ...kind } = fixedWindow({ inclusive: true, never: end !== undefined });
-    const limiter = keyedLimiter({ name: "late", ...kind, ...(end && { end }) });
-    const report = await checkLaws(limiter, { seed: 2, laws: ["recovers"] });
-    const text = renderCounterexample(only(report)).join("\n");
-    expect(text).toContain("REFUSED");
-    const note =
-      'note     a window ends at this very ms; if that ms is meant to be still of it, say `end: "inclusive"`';
-    expect(text.includes(note)).toBe(end === undefined);
+const endNote = /note {5}a window ends at the very ms of the call at \+[\d.]+ s; .* say `end: "inclusive"`/;
+
+test.each(["recovers", "conserved", "rate-bound"] as const)(
+  "a window that ends late and does not say so breaks %s, with a hint",
+  async (law) => {
+    const { end: _, ...kind } = fixedWindow({ inclusive: true });
+    const report = await checkLaws(keyedLimiter({ name: "late", ...kind }), { seed: 2, laws: [law] });
+    expect(renderCounterexample(only(report)).join("\n")).toMatch(endNote);
   },
 );
+
+test.each([
+  ["that says so", fixedWindow({ inclusive: true, never: true }), "recovers"],
+  ["of another bug", fixedWindow({ extra: 1 }), "rate-bound"],
+] as const)("a window %s gets no such hint", async (_, kind, law) => {
+  const report = await checkLaws(keyedLimiter({ name: "wrong", ...kind }), { seed: 2, laws: [law] });
+  const text = renderCounterexample(only(report)).join("\n");
+  expect(text).toContain("is violated");
+  expect(text).not.toMatch(endNote);
+});
 
 test("a clock that steps back is drawn", async () => {
   expect((await rendered("never-rolls-back", "rolls-back")).join("\n")).toMatch(
