@@ -304,6 +304,26 @@ test.each([
   expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
 });
 
+describe("who waits as long as a refusal says", () => {
+  /** Refusals that tell this wait alone, in whole seconds. */
+  const told = (seconds: number): AuditFinding =>
+    made(
+      "reset-is-kept",
+      serving(({ isRefused, headers: { "x-reset": _, ...counts } }) =>
+        isRefused ? { status: 429, headers: { ...counts, "retry-after": String(seconds) } } : null,
+      ),
+    );
+
+  test("is admitted, if no window is longer", () => {
+    expect([10, 11].map((seconds) => told(seconds).state)).toEqual(["kept", "kept"]);
+    expect(told(9)).toMatchObject({
+      state: "broken",
+      expected: "admitted after the 9 s that the refusal told",
+    });
+    expect(told(12)).toEqual({ state: "not exercised", why: "no refusal told when to come back" });
+  });
+});
+
 describe("an answer of 404 that the policy provokes", () => {
   interface Gone {
     readonly status?: number;
