@@ -425,3 +425,31 @@ test.each([
   played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
   expect(experiment?.judge?.(played.lab, played.answers)).toMatchObject({ state });
 });
+
+test.each([
+  ["has no readings", { readings: false }, "kept"],
+  ["is told by a header that it lacks", { lacks: ["X-Limit"] }, "kept"],
+  ["lacks a header of no reading", { lacks: ["X-Else"] }, "broken"],
+  ["is of another status", { status: [503], readings: false }, "broken"],
+  ["is by another limit", { by: "secondary", readings: false }, "broken"],
+])("a refusal without headers, of a kind that %s: the promise of headers is %s", (_name, kind, state) => {
+  const { policy } = new Played(serving()).lab;
+  const outcomes = [
+    { outcome: "refused", by: "requests", status: [429], headers: { "X-Left": "*" } },
+    {
+      outcome: "refused",
+      status: [429],
+      ...kind,
+      ...("by" in kind ? { body: { "/secondary": "true" } } : {}),
+    },
+  ];
+  const wire = { ...(policy.wire as WireData), outcomes } as unknown as WireData;
+  const played = new Played(() => ({ status: 429, headers: { "retry-after": "5" } }), 3, "first-request", {
+    policy: parsePolicy({ ...policy, wire }),
+  });
+  const [subject] = played.lab.subjects;
+  const experiment = experiments.find(({ name }) => name === "headers-on-every-answer");
+  if (subject === undefined) throw new RangeError("no subject");
+  played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
+  expect(experiment?.judge?.(played.lab, played.answers)).toMatchObject({ state });
+});

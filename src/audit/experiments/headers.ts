@@ -1,7 +1,8 @@
 // Experiments on headers: each answer that owes readings has them once, in numbers, of the right quota (SPEC.md §5).
 import { limitOf, quotaFor } from "../../policy/effective.ts";
-import type { AnswerKind, WireReading } from "../../policy/wire-data.ts";
+import type { AnswerKind, WireData, WireReading } from "../../policy/wire-data.ts";
 import type { LimiterLawName } from "../../rules/laws.ts";
+import type { QuotaCall } from "../../trace/quota-record.ts";
 import { seenIn } from "../book.ts";
 import type { Experiment } from "../experiment.ts";
 import type { Lab } from "../lab.ts";
@@ -34,7 +35,20 @@ function owed({ wire, policy }: Lab, answer: Answer): WireReading[] {
     ({ on, headers, quotas }) =>
       on.includes(kind) &&
       Object.keys(headers).length > 0 &&
+      !(kind === "refused" && mayLack(wire, call, Object.keys(headers))) &&
       (kind === "status" || quotas === undefined || quotas.some((name) => uses[name] !== undefined)),
+  );
+}
+
+/** Tells whether a kind of refusal that a call's may be shows no readings, or is told by headers that it lacks. */
+function mayLack({ outcomes }: WireData, { status, by }: QuotaCall, headers: readonly string[]): boolean {
+  const owing = new Set(headers.map((name) => name.toLowerCase()));
+  return outcomes.some(
+    (rule) =>
+      rule.outcome === "refused" &&
+      rule.status?.includes(status) !== false &&
+      (rule.by === undefined || rule.by === "{quota}" || rule.by === by) &&
+      (!rule.readings || rule.lacks.some((name) => owing.has(name.toLowerCase()))),
   );
 }
 
