@@ -4,7 +4,7 @@ import { experiments } from "../../src/audit/experiments.ts";
 import type { AuditFinding } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { WireData } from "../../src/policy/wire-data.ts";
-import { type Key, limit, Played, type Served, serving, windowMs } from "./played.ts";
+import { type Key, limit, Played, type PlayedOptions, type Served, serving, windowMs } from "./played.ts";
 
 function made(
   name: string,
@@ -321,6 +321,63 @@ describe("who waits as long as a refusal says", () => {
       expected: "admitted after the 9 s that the refusal told",
     });
     expect(told(12)).toEqual({ state: "not exercised", why: "no refusal told when to come back" });
+  });
+});
+
+describe("a call slower than its window", () => {
+  /** A server that answers it so, and shows so many used afterwards. */
+  const slow = (used: number, status = 200, tokens: PlayedOptions = {}): AuditFinding => {
+    let isOver = false;
+    const server = serving(({ headers }, { way }) => {
+      if (way === "slow") isOver = true;
+      if (way === "slow" && status !== 200) return { status, headers };
+      return isOver ? { status: 200, headers: { ...headers, "x-left": `${limit - used}` } } : null;
+    });
+    const played = new Played(server, 3, "first-request", tokens);
+    const [subject] = played.lab.subjects;
+    const experiment = experiments.find(({ name }) => name === "call-slower-than-its-window");
+    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
+    return played.play(experiment.run(played.lab, subject));
+  };
+
+  test("is charged once, to that window or to the next", () => {
+    expect([1, 2].map((used) => slow(used).state)).toEqual(["kept", "kept"]);
+    const wrong = { state: "broken", expected: "requests shows 1 or 2 used" };
+    expect(slow(0)).toMatchObject({ ...wrong, got: "0 used" });
+    expect(slow(3)).toMatchObject({ ...wrong, got: "3 used" });
+  });
+
+  test("shows nothing if it is not served, or if there is no time for it", () => {
+    expect(slow(3, 399).state).toBe("broken");
+    expect(slow(3, 400)).toEqual({ state: "not exercised", why: "answered 400" });
+    const why = "the wait is longer than the time that is left: --max-time";
+    expect(slow(3, 200, { untilMs: windowMs + 300 })).toEqual({ state: "not exercised", why });
+    expect(slow(3, 200, { untilMs: windowMs + 301 }).state).toBe("broken");
+  });
+});
+
+describe("a window that opens with a call after a long pause", () => {
+  const opened = (seconds: number, used = 1): AuditFinding =>
+    made(
+      "pause-then-status-then-call",
+      serving(({ headers }, _, nowMs) =>
+        nowMs < windowMs
+          ? null
+          : { status: 200, headers: { ...headers, "x-left": `${limit - used}`, "x-reset": `${seconds}` } },
+      ),
+    );
+
+  test("lasts its whole length, but a second", () => {
+    expect([10, 9].map((seconds) => opened(seconds))).toEqual([{ state: "kept" }, { state: "kept" }]);
+    expect(opened(8)).toMatchObject({
+      ...{ state: "broken", expected: "a window of requests of 10 s opens with the call" },
+      got: "its end is 8.0 s ahead at most",
+    });
+  });
+
+  test("was opened by somebody else if it shows more than one call", () => {
+    const why = "somebody else called meanwhile, or no reset was told";
+    expect(opened(8, 2)).toEqual({ state: "not exercised", why });
   });
 });
 
