@@ -5,7 +5,7 @@ import { exp } from "../../src/scenario/elementary.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { classOf } from "./pace-classes.ts";
 import type { Spell } from "./runs.ts";
-import { SortedSample } from "./statistics.ts";
+import { SortedSample, sumOf } from "./statistics.ts";
 
 /** One spell of work. */
 export interface WorkSession {
@@ -157,14 +157,10 @@ function valleysOf(pausesMs: readonly number[]): readonly Valley[] {
     return at(index - 1) + 2 * at(index) + at(index + 1);
   });
   const highest = Math.max(...smooth);
-  let right = pausesMs.length - (counts[0] as number);
   const depths = smooth.map((own, cut) => {
-    if (cut === 0) return 0;
-    right -= counts[cut] as number;
-    if (right < fewAbsences) return 0;
-    return (
-      Math.min(Math.max(...smooth.slice(0, cut)), Math.max(...smooth.slice(cut + 1))) / (own + highest / 1000)
-    );
+    if (sumOf(counts.slice(cut + 1)) < fewAbsences) return 0;
+    const lower = Math.min(Math.max(...smooth.slice(0, cut)), Math.max(...smooth.slice(cut + 1)));
+    return lower / (own + highest / 1000);
   });
   const valleys: Valley[] = [];
   for (let from = 1; from < classes; ) {

@@ -152,6 +152,12 @@ test("errors are those of all populations together", () => {
   expect(checked(recordedAs(both, more(80), usual().slice(0, 40))).error.calls).toBe(0);
 });
 
+test("a fit tells how many callers and calls a population rests on", () => {
+  const told = ({ model }: Fit) => model.populations.map(({ reasons }) => reasons.population);
+  expect(told(one)).toEqual(["1 client, 1 user, 120 calls, none refused"]);
+  expect(told(four)).toEqual(["4 clients, 4 users, 480 calls, none refused"]);
+});
+
 test("a check has twenty simulations, if nobody asks for another number", () => {
   expect(checkSteps(one).next().value).toEqual({ done: 0, of: 20 });
 });

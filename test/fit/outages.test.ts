@@ -74,6 +74,19 @@ describe("outages of a recording", () => {
     expect([800, 801].map(found)).toEqual([1, 0]);
   });
 
+  test("last to the end of the second of their last failure", () => {
+    const lengthOf = (lastMs: number) => {
+      const calls = Array.from({ length: 2_000 }, (_, place): RecordedCall => {
+        const atMs = 500_000 + (place === 30 ? lastMs : 1_000 * place);
+        return { atMs, endMs: atMs + 5, status: place >= 20 && place <= 30 ? 503 : 200 } as RecordedCall;
+      });
+      const recording = { callers: [{ calls }], calls: 2_000, startedAtMs: 500_000 } as unknown as Recording;
+      return outagesIn(recording).map(({ atMs, forMs }) => [atMs, forMs]);
+    };
+    expect([30_000, 30_998, 30_999].map(lengthOf)).toEqual(Array(3).fill([[20_000, 11_000]]));
+    expect(lengthOf(29_999)).toEqual([[20_000, 10_000]]);
+  });
+
   test("are fifty at most, the likeliest ones, in the order of time", () => {
     // Of every 1,000 calls the first seven fail, and once six.
     const calls = Array.from({ length: 51_000 }, (_, place): RecordedCall => {
