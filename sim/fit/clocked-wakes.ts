@@ -95,8 +95,10 @@ function timesOfDay(
   eventsFrom: (fromMs: number) => readonly number[],
 ): readonly TimeOfDay[] {
   const first = Math.ceil(startedAtMs / dayMs - 0.02);
-  const count = Math.max(0, Math.floor(endedAtMs / dayMs + 0.02) - first);
-  const all = Array.from({ length: count }, (_, index) => first + index);
+  const all = Array.from(
+    { length: Math.floor(endedAtMs / dayMs + 0.02) - first },
+    (_, index) => first + index,
+  );
   const weekdays = all.filter((day) => !isWeekend(weekdayOf(day * dayMs)));
   return Array.from({ length: places }, (_, place) => place * minutes).flatMap((minute) => {
     const days = [all, weekdays].find((some) => comes(some, minute));

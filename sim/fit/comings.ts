@@ -197,7 +197,7 @@ function associationOf(hours: readonly { readonly hour: number; readonly isLong:
     cell.long += Number(isLong);
     long += Number(isLong);
   }
-  const share = long / Math.max(1, hours.length);
+  const share = long / hours.length;
   if (share === 0 || share === 1) return 0;
   const sum = new PearsonSum();
   for (const cell of cells)
@@ -288,7 +288,7 @@ function absences(
     }
     if (before !== null) busyMs += busyBetween(rhythm, before.endMs, recording.endedAtMs, daysOff);
   }
-  const mean = busyMs / Math.max(1, returns);
+  const mean = busyMs / returns;
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };
   const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new SortedSample(seen).mean)));
   return absencesOf(seen.map((ms) => Math.round(ms * stretch)));

@@ -68,7 +68,7 @@ export function doubtsOf(
 }
 
 /** Returns the error of a mean of `count` values. */
-const errorOf = (deviation: number, count: number): number => deviation / Math.sqrt(Math.max(1, count));
+const errorOf = (deviation: number, count: number): number => deviation / Math.sqrt(count);
 
 function daysDoubt(days: number, spanDays: number): string[] {
   const seen = Math.max(1, Math.round(spanDays));

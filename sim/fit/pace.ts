@@ -9,7 +9,7 @@ import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedArrivals, FittedBehaviour, FittedComings } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
 import { partsOf } from "./parts.ts";
-import { type Profile, pausesIn, slackOf } from "./profile.ts";
+import { type CallPace, type Profile, pausesIn, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { RunForm } from "./runs.ts";
 import { absenceOf, sessionsOf } from "./sessions.ts";
@@ -76,19 +76,19 @@ function inParts(
 
 /** Returns the callers' median period, ms, as round as its error allows, and the number of gaps that show it. */
 function everyOf(profiles: readonly Profile[], slackMs: number): { everyMs: number; gaps: number } {
-  const periods: number[] = [];
-  let gaps = 0;
-  let doubt = 1;
-  for (const { pace, runs } of profiles) {
-    if (pace.kind !== "ticks") continue;
-    periods.push(pace.everyMs);
-    gaps += runs.length - 1;
-    // A period is the time from first to last start, divided by the number of periods; so is its error.
-    doubt = Math.max(doubt, (2 * pace.offMs + slackMs) / Math.max(1, runs.length - 1));
-  }
-  const middle = new SortedSample(periods).median;
-  return { everyMs: roundestWithin(Math.max(1, middle - doubt), middle + doubt), gaps };
+  const clocks = clocksOf(profiles);
+  // A period is the time from first to last start, divided by the number of periods; so is its error.
+  const doubt = Math.max(1, ...clocks.map(({ offMs, gaps }) => (2 * offMs + slackMs) / gaps));
+  const middle = new SortedSample(clocks.map(({ everyMs }) => everyMs)).median;
+  return {
+    everyMs: roundestWithin(middle - doubt, middle + doubt),
+    gaps: sumOf(clocks.map(({ gaps }) => gaps)),
+  };
 }
+
+/** Returns the clocks of callers who all keep to one, and the number of gaps that show each. */
+const clocksOf = (profiles: readonly Profile[]) =>
+  profiles.map(({ pace, runs }) => ({ ...(pace as CallPace & { kind: "ticks" }), gaps: runs.length - 1 }));
 
 const startsOf = (profiles: readonly Profile[]): number[] =>
   profiles.flatMap(({ runs, clients }) => runs.slice(0, clients).map(({ startMs }) => startMs));
@@ -106,7 +106,7 @@ function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit
       why: `${counted(gaps, "gap")} of whole periods of ${timeText(everyMs)}, each begun with a minute`,
       single: false,
     };
-  const off = new SortedSample(profiles.map(({ pace }) => (pace.kind === "ticks" ? pace.offMs : 0))).most;
+  const off = new SortedSample(clocksOf(profiles).map(({ offMs }) => offMs)).most;
   return {
     behaviour: { kind: "poller", everyMs },
     rhythms: [],

@@ -317,7 +317,7 @@ function clockOf(starts: Float64Array, lag: number, slackMs: number): (CallPace 
 
 /** Returns the values at every so many places, from a place on. */
 function everyNth(values: Float64Array, step: number, first: number): SortedSample {
-  const some = new Float64Array(Math.max(0, Math.ceil((values.length - first) / step)));
+  const some = new Float64Array(Math.ceil((values.length - first) / step));
   for (let place = 0; place < some.length; place++) some[place] = values[first + place * step] as number;
   return new SortedSample(some);
 }

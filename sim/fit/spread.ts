@@ -87,7 +87,7 @@ function simplestOf(sample: SortedSample, leastMs: number, slackMs: number): Fit
     const doubt = Math.min(slackMs / 2, Math.max(1, 0.02 * sample.mean));
     return {
       kind: "constant",
-      ms: shift(roundestWithin(Math.max(0, sample.mean - doubt), sample.mean + doubt)),
+      ms: shift(roundestWithin(sample.mean - doubt, sample.mean + doubt)),
     };
   }
   const allowed = kolmogorov99 / Math.sqrt(sample.count);
@@ -149,7 +149,7 @@ export function withMean(spread: FittedSpread, mean: number): FittedSpread {
 /** Returns the mean and the standard deviation of a lognormal distribution. */
 function lognormalMoments({ mu, sigma }: { mu: number; sigma: number }): [number, number] {
   const mean = exp(mu + (sigma * sigma) / 2);
-  return [mean, mean * Math.sqrt(Math.max(0, exp(sigma * sigma) - 1))];
+  return [mean, mean * Math.sqrt(exp(sigma * sigma) - 1)];
 }
 
 /**
@@ -187,5 +187,5 @@ function lognormalOf(sample: SortedSample): { readonly mu: number; readonly sigm
     squares += logarithm * logarithm;
   }
   const mu = sum / sample.count;
-  return { mu, sigma: Math.sqrt(Math.max(0, squares - sum * mu) / Math.max(1, sample.count - 1)) };
+  return { mu, sigma: Math.sqrt(Math.max(0, squares - sum * mu) / (sample.count - 1)) };
 }

@@ -64,7 +64,7 @@ interface Punctual {
 
 /** Counts a recording's periods: the rows of a week span some minutes less than seven days. */
 const periodsIn = ({ startedAtMs, endedAtMs }: Watched, periodMs: number): number =>
-  Math.max(0, Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02));
+  Math.floor((endedAtMs - startedAtMs) / periodMs + 0.02);
 
 /** Counts those of so many periods that begin at weekends. */
 function weekendsIn({ startedAtMs }: Watched, periodMs: number, periods: number): number {

@@ -134,8 +134,7 @@ export function visitParts(
     rhythm,
     length: null,
   };
-  const inVisit = sumOf(visits.sessions.map(({ startMs, lastMs }) => (lastMs - startMs) / 2));
-  const lateMs = inVisit / Math.max(1, visits.sessions.length);
+  const lateMs = new SortedSample(visits.sessions.map(({ startMs, lastMs }) => (lastMs - startMs) / 2)).mean;
   const woken = (profile.apart?.wakes ?? []).map(({ group, byUser, eventsMs, sessions }): FittedPart => {
     const delays = sessions.flatMap(({ eventMs, jobs }) =>
       jobs.map(({ startMs }) => Math.max(0, startMs - eventMs - lateMs)),

@@ -35,7 +35,7 @@ export function weekdaysDoubt(recording: Recording, spanDays: number): string[] 
 
 function weekdaysIn({ callers, startedAtMs, endedAtMs }: Recording): readonly Weekday[] {
   const [first, last] = [Math.round(startedAtMs / hourMs), Math.round(endedAtMs / hourMs)];
-  const counts = new Float64Array(Math.max(0, last - first));
+  const counts = new Float64Array(last - first);
   for (const { calls } of callers)
     for (const { atMs } of calls) {
       const place = Math.floor(atMs / hourMs) - first;

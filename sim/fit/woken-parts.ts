@@ -68,7 +68,7 @@ function wokenPart(
           ? eventsByChance(eventsMs, recording)
           : { kind: "clock", at: clock.at, lateMs: clock.lateMs },
       within: withinOf(late, slackMs),
-      share: Math.min(1, Math.round((100 * woken.length) / Math.max(1, free)) / 100),
+      share: Math.min(1, Math.round((100 * woken.length) / free) / 100),
       group,
       byUser,
     },
