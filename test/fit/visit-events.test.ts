@@ -79,6 +79,17 @@ describe("of one token", () => {
     expect(told([caller(long)])).toEqual(one([225, 225, 225], 2_880 + 3 * 65));
   });
 
+  test("an event lasts while a tenth as many calls come beyond the usual ones as at first", () => {
+    // 90 calls in three minutes, then so many a minute, evenly, for ten minutes; the last one's half is too few.
+    const tailed = (each: number) =>
+      events([90, 90, 90]).flatMap(({ atMs, calls }) => [
+        { atMs, calls },
+        ...many(10 * each, (index) => ({ atMs: atMs + (3 + index / each) * minuteMs, calls: 1 })),
+      ]);
+    expect(told([caller(tailed(3))])).toEqual(one([117, 117, 117], 2_880 + 9));
+    expect(told([caller(tailed(2))])).toEqual(one([90, 90, 90], 2_880 + 60));
+  });
+
   test("events begin with their first calls", () => {
     const [own] = [...visitsWoken([caller(events([90, 90, 90]))], recording, 0).values()];
     expect(own?.wakes[0]?.eventsMs).toEqual(events([90, 90, 90]).map(({ atMs }) => atMs));
