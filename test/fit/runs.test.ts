@@ -187,6 +187,11 @@ describe("a queue", () => {
     expect(queueOf(queue(10, 7), 1)).toMatchObject({ workers: 7 });
     expect(queueOf(queue(11, 8), 1)).toBeNull();
   });
+
+  test("has a thousand workers at most, as scenarios have", () => {
+    expect(queueOf(queue(1_500, 1_000), 1)).toMatchObject({ workers: 1_000 });
+    expect(queueOf(queue(1_500, 1_001), 1)).toBeNull();
+  });
 });
 
 describe("figures of a sample", () => {
