@@ -2,7 +2,7 @@
 // headers. A bucket is one, and so is a window whose count no answer shows.
 import { limitOf } from "../policy/effective.ts";
 import type { QuotaAlgorithm } from "../policy/policy.ts";
-import type { Lab } from "./lab.ts";
+import type { Lab, UnitsBetween } from "./lab.ts";
 import {
   type Answer,
   type AuditCaller,
@@ -264,17 +264,23 @@ export function* emptyingTrial(
   const quota = emptiedOf(lab, subject, viewer);
   if (quota === null) throw new Unexercised("answers show no count of a window");
   const { name, cost } = quota;
-  const full = yield* lab.fullQuota(subject.operation, function* () {
+  const measured = function* (): ExperimentSteps<UnitsBetween> {
     const { admitted, added } = unitsOf(yield* restedBurst(lab, subject, quota), undefined, quota, subject);
     return { least: admitted - added, most: admitted + cost };
-  });
+  };
+  const full = yield* lab.fullQuota(subject.operation, measured);
   const times = Math.max(1, Math.floor((callsIn(quota) * share) / shots.length));
   const many = Array.from({ length: times }, () => shots).flat();
   yield* rest(lab, subject, quota);
   const answers = together ? yield* lab.together(many) : yield* lab.send(...many);
   const plain = yield* burst(lab, subject, quota);
   const { admitted, added } = unitsOf(plain, answers[0], quota, subject);
-  const units = Math.ceil(full.least - admitted - cost);
+  const took = (least: number): number => Math.ceil(least - admitted - cost);
+  const units = took(full.least);
+  // Calls are blamed for no surplus that rests without them show, too. Of windows twice as long, every other one does.
+  for (let rests = 0; rests < 2 && units > many.length * cost; rests++)
+    if (took((yield* measured()).least) <= many.length * cost)
+      throw new Unexercised("the quota had not all of its room again after a rest");
   const most = Math.floor(full.most + added - admitted);
   if (most - units > many.length * cost * sureShare)
     throw new Unexercised("the quota has room again too soon for charges to be told");

@@ -26,7 +26,7 @@ export interface LabOptions {
   readonly untilMs: number;
 }
 
-interface UnitsBetween {
+export interface UnitsBetween {
   readonly least: number;
   readonly most: number;
 }

@@ -24,23 +24,27 @@ const bare = parsePolicy({
 
 type KeyOf = (shot: Shot) => string | null;
 
-/** Status of each answer of a bucket of twenty, two a second, as a proxy may have it; calls without a key pass. */
-function bareBucket(keyOf: KeyOf, grainMs: number): (shot: Shot, nowMs: number) => number {
+/** Status of each answer of a bucket of twenty, so many a second, as a proxy may have it; calls without a key pass. */
+function bareBucket(keyOf: KeyOf, grainMs: number, rate: number): (shot: Shot, nowMs: number) => number {
   const levels = new Map<string, { level: number; at: number }>();
   return (shot, nowMs) => {
     const key = keyOf(shot);
     if (key === null) return 200;
     const now = Math.floor(nowMs / grainMs) * grainMs;
     const { level, at } = levels.get(key) ?? { level: 20, at: now };
-    const has = Math.min(20, level + ((now - at) * 2) / 1000);
+    const has = Math.min(20, level + ((now - at) * rate) / 1000);
     levels.set(key, { level: has >= 1 ? has - 1 : has, at: now });
     return has >= 1 ? 200 : 429;
   };
 }
 
 /** Audits a bucket that takes `callMs` for each call, one after the other. */
-function auditedBucket(names: string, keyOf: KeyOf, { grainMs = 1, callMs = 1 } = {}) {
-  const statusOf = bareBucket(keyOf, grainMs);
+function auditedBucket(
+  names: string,
+  keyOf: KeyOf,
+  { grainMs = 1, callMs = 1, rate = 2, retryAfter = "" } = {},
+) {
+  const statusOf = bareBucket(keyOf, grainMs, rate);
   let freeMs = 0;
   return auditedPolicy(bare, null, {
     experiments: experimentsOf(names),
@@ -50,7 +54,8 @@ function auditedBucket(names: string, keyOf: KeyOf, { grainMs = 1, callMs = 1 } 
       freeMs = Math.max(freeMs, sentMs) + callMs;
       await clock.sleep(freeMs - sentMs, undefined);
       const status = statusOf(shot, clock.now());
-      return { sentMs, receivedMs: clock.now(), error: null, status, headers: {}, body: "" };
+      const headers = status === 429 && retryAfter !== "" ? { "retry-after": retryAfter } : {};
+      return { sentMs, receivedMs: clock.now(), error: null, status, headers, body: "" };
     },
   });
 }
@@ -91,3 +96,23 @@ test.each([1, 30])(
     expect(made.result.rows.map(({ state }) => state)).toEqual(["kept", "kept"]);
   },
 );
+
+test("a bucket that is refilled too slowly is named as such, and no call is blamed for it", async () => {
+  const made = await auditedBucket("burst-is-bounded twin-gzip twin-other-client", callerOf, { rate: 1 });
+  expect(made.result.rows.map(({ name, state }) => `${name}: ${state}`)).toContain(
+    "burst-is-bounded: broken",
+  );
+  const broken = found(made).filter((line) => line.startsWith("twin"));
+  expect(broken).toEqual([]);
+});
+
+test.each<readonly [string, readonly string[]]>([
+  ["10", []],
+  ["12", []],
+  ["13", ["the refusal tells 13 s"]],
+  ["1000", ["the refusal tells 1000 s"]],
+])("a refusal by a bucket that is full in 10 s may tell to wait %s s: %j", async (retryAfter, expected) => {
+  const made = await auditedBucket("emptied-wait-is-honest", callerOf, { retryAfter });
+  const got = made.result.rows.flatMap(({ broken }) => broken.map((one) => one.got));
+  expect(got, found(made).join("\n")).toEqual(expected);
+});

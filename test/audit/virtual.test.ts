@@ -149,6 +149,7 @@ test.each([
     [
       "burst-is-bounded, call: refusal-justified: 6 calls admitted: requests had rested: 0 admitted",
       "emptied-has-room-again, call: give-back: requests has room for a call after 1500 ms: refused",
+      "emptied-wait-is-honest, call: honest-wait: a wait of 3 s at most, in which all of requests comes back: the refusal tells 29 s",
       "agreement: refusal-justified",
     ],
   ],

@@ -260,6 +260,14 @@ export const emptiedExperiments: readonly Experiment[] = [
           ? []
           : [{ answer, ms: retryAfterMs, until: received + retryAfterMs }];
       });
+      const fullMs = msFor(quota, roomOf(quota));
+      const long = told.find(({ answer, ms }) => isIts(answer, quota, subject) && ms > fullMs + 2 * stepMs);
+      if (long !== undefined)
+        return broken(
+          [long.answer],
+          `a wait of ${fullMs / 1000} s at most, in which all of ${quota.name} comes back`,
+          `the refusal tells ${long.ms / 1000} s`,
+        );
       const last = told.toSorted((one, other) => one.until - other.until).at(-1);
       if (last === undefined) return unexercised("no refusal told when to come back");
       if (!lab.alone) return unexercised(onlyAlone);
