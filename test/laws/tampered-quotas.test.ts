@@ -8,7 +8,9 @@ import { playQuotas } from "../../src/laws/quotas/play.ts";
 import type { QuotaOp, QuotaScript } from "../../src/laws/quotas/script.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
 import { type LimiterLawName, limiterLawNames } from "../../src/rules/laws.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
 const input: PolicyInput = {
@@ -413,4 +415,34 @@ test("an answer is kept as it was given, whatever its limiter makes of it later"
     call(2, ann),
   ]);
   expect(history).toMatchObject([1, 2].map((used) => ({ said: { readings: [{ quota: "minute", used }] } })));
+});
+
+test("an answer that names another quota than the one that refused", async () => {
+  const rules = parseRules({ user: { rest: { limit: 1 } }, semantics: { anchor: "epoch" } });
+  const caller = { organization: "acme", user: "ann" };
+  const asked = {
+    ...script,
+    policy: policyOf(rules),
+    ops: [call(1, caller, "rest"), call(2, caller, "rest")],
+  };
+  const naming =
+    (scope: string): Change =>
+    ({ http, ...said }) => {
+      const body = { ...(http?.body as object), scope };
+      return { ...said, http: http && { ...http, body } };
+    };
+  expect(await accusations(changed(2, naming("rest_user")), asked)).toEqual({});
+  expect(await accusations(changed(2, naming("rest")), asked)).toEqual({
+    "refusal-agrees": "an answer that names rest_user; rest; rest_user refused",
+  });
+  // A decision that names nobody is read from its answer.
+  const unnamed =
+    (name: string): Change =>
+    (said) =>
+      naming(name)({ ...said, refusedBy: undefined });
+  expect(await accusations(changed(2, unnamed("rest_user")), asked)).toEqual({});
+  expect(await accusations(changed(2, unnamed("rest")), asked)).toEqual({
+    "refusal-agrees":
+      "a refusal that names a quota without room; rest; it had 1 of 200, and the call takes 1",
+  });
 });
