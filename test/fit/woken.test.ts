@@ -55,7 +55,11 @@ describe("an event wakes a caller", () => {
       ms + 78_000,
     ];
     const caller = callerOf(...events.flatMap((ms) => [ms - 30_000, ...woken(ms)]));
-    expect(told(caller, absent(caller), events)).toEqual(events.map((_, place) => [place, 10]));
+    const each = events.map((_, place) => [place, 10]);
+    expect(told(caller, absent(caller), events)).toEqual(each);
+    // Nobody was away.
+    for (const beginsOnly of [false, true])
+      expect(told(caller, absent(caller, [], 0), events, beginsOnly)).toEqual(each);
     // One call is no pace.
     const single = callerOf(
       ...events.flatMap((ms, place) => [ms - 30_000, ...(place < 5 ? woken(ms) : [ms])]),

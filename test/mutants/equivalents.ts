@@ -13,6 +13,13 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/load/node/scheduler.ts",
+    text: "const waitMostMs = 2 ** 31 - 1;",
+    was: "1",
+    becomes: "2",
+    reason: "a wait that ends one ms sooner is set again for the rest",
+  },
+  {
     path: "sim/fit/events.ts",
     text: "for (let ms = startedAtMs; ms < endedAtMs; ms = Math.floor(ms / hourMs + 1) * hourMs)",
     was: "<",
