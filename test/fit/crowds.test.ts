@@ -173,6 +173,15 @@ describe("events by the clock", () => {
     expect(spanOf([50, 55, 60, 65, 70, 80, 90, 120, 150, 170]).spanMs).toBe(3 * minuteMs);
   });
 
+  test("come on four whole days at least; half an hour less is a whole day", () => {
+    const found = (fromMinutes: number, untilMinutes: number): number =>
+      clockedAmong(
+        on([0, 1, 2, 3], 12, [0]),
+        over(monday + fromMinutes * minuteMs, monday + 4 * dayMs - untilMinutes * minuteMs),
+      ).length;
+    expect([found(28, 28), found(29, 0), found(0, 29)]).toEqual([1, 0, 0]);
+  });
+
   test("are those of the same times among known ones, at their minute if they are punctual", () => {
     const early = week.map((day) => monday + day * dayMs + 6 * hourMs - (day % 2) * minuteMs);
     const noon = on(week, 12, [0]);
