@@ -19,21 +19,32 @@ const allowed = "http://HOST[:PORT][/PATH] or https://..., no user, no query";
 
 /** @throws SpillwayError `TARGET_NOT_ALLOWED` naming `field` if the text is no such URL */
 export function parseTarget(field: string, text: string): Target {
-  const [, origin = "", host = "", path = "", slash = ""] = syntax.exec(text) ?? [];
-  // A port above 65535, or an address that is none; k6 has no `URL`, and is given what Node has read.
-  const isNone = origin === "" || globalThis.URL?.canParse(text) === false;
-  if (isNone) throw refused([{ path: field, got: withoutSecrets(text), allowed }]);
+  const [, origin = "", host = "", path = "", slash = ""] = partsOf(text);
+  if (origin === "") {
+    const meant = `http://${text}`;
+    throw refused(
+      { path: field, got: withoutSecrets(text), allowed },
+      partsOf(meant).length > 0 ? `did you mean ${meant}?` : undefined,
+    );
+  }
   const base = origin + path;
   return { base, url: base + slash, origin: origin.toLowerCase(), host: host.toLowerCase() };
 }
 
+/**
+ * Returns the parts of a URL; none of a port above 65535, or an address that is none. k6 has no `URL`, and is given what
+ * Node has read.
+ */
+const partsOf = (text: string): readonly string[] =>
+  globalThis.URL?.canParse(text) === false ? [] : (syntax.exec(text) ?? []);
+
 /** Quotes a URL without its password: a mistyped URL may hold one. */
 const withoutSecrets = (text: string): string => quote(text.replace(/\/\/[^/]*@/, "//...@"));
 
-const refused = (problems: readonly Problem[]): SpillwayError =>
+const refused = (problem: Problem, hint: string | undefined): SpillwayError =>
   new SpillwayError("TARGET_NOT_ALLOWED", "this target may not be loaded", {
-    problems,
-    hint: "one that is not on this machine needs its host named twice, exactly: load only what is yours",
+    problem,
+    ...(hint === undefined ? {} : { hint }),
   });
 
 /** Tells whether the host is this machine. */
@@ -54,5 +65,8 @@ export function requireAllowed(
 ): void {
   if (isLoopback(host) || host === allowHost?.toLowerCase()) return;
   const got = allowHost === null ? `${host}, which is elsewhere` : `${host}, with ${option}${allowHost}`;
-  throw refused([{ path: field, got, allowed: `this machine, or ${option}${host}` }]);
+  throw refused(
+    { path: field, got, allowed: `this machine, or ${option}${host}` },
+    "one that is not on this machine needs its host named twice, exactly: load only what is yours",
+  );
 }

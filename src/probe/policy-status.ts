@@ -1,5 +1,5 @@
 // The status of a caller's quotas under any policy, for people: one free call a reading.
-import { NoAnswer } from "../connect/no-answer.ts";
+import { hintFor, NoAnswer } from "../connect/no-answer.ts";
 import { type Ask, type Got, openSender } from "../connect/send.ts";
 import { statusRequest } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -56,7 +56,7 @@ export class PolicyStatusReader {
     const { policy, caller, signal, now = Date.now } = this.#options;
     const sent = now();
     const got = await this.#send(this.#ask, signal).catch((error: unknown) => {
-      if (error instanceof NoAnswer) throw notShown(error.message);
+      if (error instanceof NoAnswer) throw notShown(error.message, hintFor(error.reason));
       throw error;
     });
     const atMs = now();
@@ -68,9 +68,10 @@ export class PolicyStatusReader {
   }
 }
 
-const notShown = (got: string): SpillwayError =>
+const notShown = (got: string, hint?: string): SpillwayError =>
   new SpillwayError("TARGET_UNREACHABLE", "the target shows no status", {
     problem: { path: "--target", got, allowed: "an answer that shows quotas as the policy's wire says" },
+    ...(hint === undefined ? {} : { hint }),
   });
 
 function quotasIn(

@@ -29,6 +29,15 @@ describe("a target's URL", () => {
     );
   });
 
+  test.each([
+    ["127.0.0.1:4100/v1", "did you mean http://127.0.0.1:4100/v1?"],
+    ["api.example.com", "did you mean http://api.example.com?"],
+    ["me:hunter2@127.0.0.1", undefined],
+    ["ftp://a", undefined],
+  ])("%s lacks its scheme: %s", (text, hint) => {
+    expect(() => parseTarget("--target", text)).toThrow(expect.objectContaining({ hint }));
+  });
+
   test("one with a password is refused without quoting it", () => {
     expect(() => parseTarget("--target", "http://me:hunter2@127.0.0.1")).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining("hunter2") as string }),

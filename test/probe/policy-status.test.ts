@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NoAnswer } from "../../src/connect/no-answer.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { PolicyStatusReader } from "../../src/probe/policy-status.ts";
@@ -117,6 +118,19 @@ describe("a reading", () => {
     expect(await endOf({ ...calendar, windowSeconds: 60 })).toEqual([
       { ...shown[0], endsAtMs: now + 60_000 },
     ]);
+  });
+
+  test.each([
+    ["untrusted", "--ca FILE"],
+    ["refused", "is it running"],
+  ])("that has no answer, as the target is %s, says what to do", async (reason, words) => {
+    const read = readBy(async () => {
+      throw new NoAnswer(reason);
+    });
+    await expect(read).rejects.toMatchObject({
+      code: "TARGET_UNREACHABLE",
+      hint: expect.stringContaining(words),
+    });
   });
 
   test.each([
