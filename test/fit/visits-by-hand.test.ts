@@ -4,7 +4,7 @@ import { hourMs, minuteMs } from "../../sim/fit/days.ts";
 import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { callsOf, everyNth, visitsIn } from "../../sim/fit/visits.ts";
+import { callsOf, everyNth, visitParts, visitsIn } from "../../sim/fit/visits.ts";
 import { wakesIn } from "../../sim/fit/wakes.ts";
 import { ln } from "../../src/scenario/elementary.ts";
 
@@ -49,6 +49,74 @@ describe("visits", () => {
     expect(visitsIn([])).toEqual({ sessions: [], pausesMs: [], sizes: [], gapsMs: [] });
     expect(callsOf(visitsIn([]))).toBe(0);
   });
+});
+
+describe("clients who come for visits", () => {
+  const recording = { startedAtMs: 0, endedAtMs: 24 * hourMs, resolutionMs: 1 } as unknown as Recording;
+  /** Visits of three calls, two seconds apart, so many in each hour, as by chance. */
+  const visitsOf = (count: number): RecordedJob[] =>
+    many(24, (hour) => {
+      let atMs = hour * hourMs;
+      return many(count, (index) => {
+        const own = [0, 2, 4].map((second) => job(atMs + second * secondMs));
+        atMs += 9 * secondMs + Math.round(-ln((index + 0.5) / count) * (3_500_000 / count - 9_000));
+        return own;
+      }).flat();
+    }).flat();
+  const parted = (jobs: readonly RecordedJob[]) =>
+    visitParts({ jobs, apart: null } as unknown as Profile, [], recording);
+  const busiestOf = (jobs: readonly RecordedJob[]): number => {
+    const minutes = jobs.map(({ startMs }) => Math.floor(startMs / minuteMs));
+    return Math.max(...minutes.map((minute) => minutes.filter((one) => one === minute).length));
+  };
+
+  test("are ten for each visit of the busiest minute, and twenty at least", () => {
+    const [few, more] = [visitsOf(12), visitsOf(60)];
+    expect(busiestOf(few)).toBeLessThan(7);
+    expect(parted(few).clients).toBe(20);
+    expect(busiestOf(more)).toBeGreaterThan(9);
+    expect(parted(more).clients).toBe(Math.ceil((10 * busiestOf(more)) / 3));
+  });
+
+  test("come so seldom that there are as many visits as were recorded", () => {
+    const { parts, rhythms } = parted(visitsOf(12));
+    // Twenty clients for a day, and 288 visits of four seconds.
+    const awayMs = (20 * 24 * hourMs) / 288 - 4 * secondMs;
+    expect(parts.map(({ behaviour }) => behaviour)).toMatchObject([
+      {
+        ...{ kind: "sessions", rhythm: null, length: null },
+        ...{ calls: { kind: "constant", ms: 3 }, away: { kind: "uniform", least: 0, most: 2 * awayMs } },
+      },
+    ]);
+    expect(rhythms.map(({ rhythm }) => new Set(rhythm.hours))).toEqual([new Set([1])]);
+  });
+});
+
+test("a share of these clients is woken by events, some time after them", () => {
+  const recording = { startedAtMs: 0, endedAtMs: 24 * hourMs, resolutionMs: 1 } as unknown as Recording;
+  const usual = many(24 * 12, (place) =>
+    [0, 2, 4].map((second) => job(place * 5 * minuteMs + second * secondMs)),
+  ).flat();
+  const eventsMs = [3, 9, 15].map((hour) => hour * hourMs);
+  // Nine calls each, at ten seconds after the event: three visits of twenty clients.
+  const sessions = eventsMs.map((eventMs) => ({
+    eventMs,
+    jobs: many(9, () => job(eventMs + 10 * secondMs)),
+  }));
+  const shareOf = (given: typeof sessions) => {
+    const wakes = [{ group: 4, byUser: true, eventsMs, sessions: given }];
+    const profile = { jobs: usual, apart: { wakes, rest: { jobs: usual } } } as unknown as Profile;
+    const [, woken] = visitParts(profile, [], recording).parts;
+    return woken?.behaviour;
+  };
+  const calls = callsOf(visitsIn(usual));
+  expect(shareOf(sessions)).toMatchObject({
+    ...{ kind: "woken", group: 4, byUser: true, lasts: null, events: { kind: "chance" } },
+    share: Math.round((1_000 * 9) / calls / 20) / 1_000,
+  });
+  expect(shareOf(sessions.map(({ eventMs }) => ({ eventMs, jobs: [] })))).toMatchObject({ share: 0.001 });
+  const all = sessions.map(({ eventMs }) => ({ eventMs, jobs: many(900, () => job(eventMs)) }));
+  expect(shareOf(all)).toMatchObject({ share: 1, within: { kind: "constant", ms: 0 } });
 });
 
 test("every n-th is as even as may be", () => {
