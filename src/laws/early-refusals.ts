@@ -29,14 +29,14 @@ export const refusedEarly: QuotaJudge = async (trial) => {
   return isLate && (await fitsSoon(trial, found)) ? { ...found, violation: null } : found;
 };
 
-/** Tells whether the refused call may be admitted 1 ms later. */
+/** Tells whether the refused call would be admitted if it came 1 ms later: the refusal itself may count. */
 async function fitsSoon(
   { play, isRecorded }: Trial<QuotasKind>,
   { history, violation }: Judgement<QuotasKind>,
 ): Promise<boolean> {
   // A recorded history cannot be played again.
   if (isRecorded || violation === null) return true;
-  const again = await triedAgain(play, history, violation.at, 1);
+  const again = await triedAgain(play, history, violation.at, 1, false);
   return again?.last.admitted === true;
 }
 

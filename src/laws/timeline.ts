@@ -102,8 +102,11 @@ export const ownerText = (window: WindowKey, { keyed }: LedgerTerms): string =>
   keyed === true ? whoText(window) : `${whoText(window)} ${window.scope}`;
 
 /** Returns a hint if a call comes at the ms at which a window ends: some limiters, as on Redis, still count it there. */
-const endNote = (end: string | null, { keyed, endsLate }: LedgerTerms): string[] =>
-  end !== null && keyed === true && endsLate !== true
+const endNote = (end: string | null, terms: LedgerTerms): string[] =>
+  end !== null &&
+  terms.keyed === true &&
+  terms.endsLate !== true &&
+  ["fixed-window", "sliding-log"].includes(algorithmOf(terms))
     ? [
         noteLine(
           `a window ends at the very ms of the call at ${end}; if that ms is meant to be still of it, say \`end: "inclusive"\``,

@@ -122,6 +122,22 @@ export const wholeGcra = (round: "floor" | "ceil", told: Told, weighted = false)
   },
 });
 
+/** GCRA by fractions of a ms that takes a turn for each refused call, too: it may refuse 1 ms too early. */
+export const reserving: KindOfLimiter = {
+  algorithm: "token-bucket",
+  refused: "counted",
+  create({ limit, windowMs }) {
+    const tats = new Map<string, number>();
+    return {
+      consume(key, _cost, nowMs) {
+        const next = Math.max(nowMs, tats.get(key) ?? nowMs) + windowMs / limit;
+        tats.set(key, next);
+        return next - nowMs <= windowMs;
+      },
+    };
+  },
+};
+
 /** A log that keeps refused calls, too, as one on a sorted set does: its wait is that of the oldest call that matters. */
 export const countedLog = (told: Told, inclusive = false): KindOfLimiter => ({
   algorithm: "sliding-log",

@@ -77,6 +77,27 @@ test.each([
   expect(text).not.toMatch(endNote);
 });
 
+test.each([
+  ["fixed-window", true],
+  ["sliding-log", true],
+  ["sliding-counter", false],
+  ["token-bucket", false],
+] as const)("a call at the end of a window of a %s: %s", async (algorithm, isHinted) => {
+  const report = only(await checkLaws(tinyFactory("tiny"), { seed: 2, laws: ["bounded"], runs: 1 }));
+  const rules = parseRules({ user: { rest: { limit: 1, windowSeconds: 10 } } });
+  const ops = [0, 10_000].map((atMs, id) => ({
+    ...{ do: "call" as const, id, atMs, organization: "acme", user: "ann" },
+    ...{ scope: "rest" as const, cost: 1 },
+  }));
+  const script: Script = { rules, keyed: true, algorithm, startMs: 0, pick: 0, ops };
+  const history = ops.map((op) => ({ op, decision: { admitted: true, refusedBy: null } }));
+  const violation = { at: 1, window: null, expected: "less", got: "more", arithmetic: "so" };
+  const counterexample = { script, history, violation };
+  const text = renderCounterexample({ ...report, outcome: "violated", counterexample }).join("\n");
+  expect(text).toContain("because  so");
+  expect(endNote.test(text)).toBe(isHinted);
+});
+
 test("a clock that steps back is drawn", async () => {
   expect((await rendered("never-rolls-back", "rolls-back")).join("\n")).toMatch(
     /<<<< the clock steps back by \d+ ms/,
