@@ -38,9 +38,10 @@ const doubtsOf = (
   organization: number,
   user: number,
   more: object = {},
+  lastsMs = 3_600_000,
 ): readonly string[] =>
   roomDoubts(
-    { startedAtMs, endedAtMs: startedAtMs + 3_600_000, callers } as unknown as Recording,
+    { startedAtMs, endedAtMs: startedAtMs + lastsMs, callers } as unknown as Recording,
     limitsOf({
       rules: parseRules({
         organization: { rest: { limit: organization }, graphql: { limit: 2_000 } },
@@ -62,6 +63,12 @@ describe("a fit says that the calls met other limits", () => {
     expect(doubtsOf(two, 51, 31)).toEqual([
       "120 of 120 refusals came where the limits have room: the calls met other limits, or some are missing here. acme had at most 50 in 60 s admitted, and one user at most 30 in 60 s.",
     ]);
+  });
+
+  test("whenever the recording ends after them, on a window's end or within it", () => {
+    const lengths = Array.from({ length: 13 }, (_, part) => 3_600_000 + 5_000 * part);
+    const told = lengths.map((lastsMs) => doubtsOf(two, 51, 31, {}, lastsMs));
+    expect(told).toEqual(lengths.map(() => doubtsOf(two, 51, 31)));
   });
 
   test("but not if the organization's window may have been full, or the user's", () => {
