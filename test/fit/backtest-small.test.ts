@@ -36,6 +36,17 @@ const inEach = [
   ["far", "far", 12],
 ] as const;
 
+test("the last window is simulated to its end", () => {
+  const each = traced(
+    world(
+      { polls: { clients: 1, behaviour: poller({ every: "1s", call: rest("/v2/user") }) } },
+      { duration: "20m", network: { roundTrip: { least: 100, most: 100 } } },
+    ),
+  );
+  const last = backtest(each, { share: 0.5, seeds: 3 }).windows.at(-1);
+  expect(last).toMatchObject({ endsAt: each.startedAtMs + 20 * minuteMs, figures: { offered: known(60) } });
+});
+
 test("each whole window of the second half is as it was predicted", () => {
   const { model, windows, coverage, ...result } = backtest(recording, options);
   expect(model).toEqual(fitScenario({ ...recording, ...firstHalf() }, options));
