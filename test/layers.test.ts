@@ -342,8 +342,6 @@ describe("the wire format", () => {
       "src/policy/names.ts: graphql_user",
       "src/policy/names.ts: rest_user",
       "src/probe/contact.ts: 429: even the status is refused",
-      "src/rules/figures.ts: calls answered 429",
-      "src/rules/figures.ts: calls answered with anything but 429",
       "src/scenario/retries/retry-after.ts: retry-after",
       "src/verify/header-presence.ts: headers-missing-on-429",
       "src/verify/policy-presence.ts: headers-missing-on-429",

@@ -22,8 +22,8 @@ const kind = (unit: FigureUnit, meaning: string): FigureKind => ({ unit, meaning
  */
 export const figureKinds = {
   calls: kind("count", "calls sent that a quota counts, retries included"),
-  admitted: kind("count", "calls answered with anything but 429"),
-  refused: kind("count", "calls answered 429"),
+  admitted: kind("count", "answered calls that no limit refused"),
+  refused: kind("count", "calls that a limit refused"),
   refusedShare: kind("share", "refused calls among those that were answered"),
   refusedByOrganization: kind("count", "refusals that name the organization's window"),
   refusedByUser: kind("count", "refusals that name the user's window"),
