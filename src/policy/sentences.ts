@@ -264,12 +264,14 @@ export function needsByVerb(policy: Policy): Readonly<Record<string, readonly st
     one.samples.length === 0 ? [`operations.${name}.samples`] : [],
   );
   const unkept = unenforceable(policy).map((name) => `quotas.${name} is a ${quotas[name]?.algorithm.kind}`);
-  const asWindow = unkept.map((why) => `--as-window: ${why}`);
+  const needsOf = (words: string): string[] =>
+    unkept.length === 0 ? [] : [`${words}: ${unkept.join(", ")}`];
+  const asWindow = needsOf("--as-window");
   const enforced = [...(routes.length === 0 ? ["routes"] : []), ...asWindow];
   const hasStatus = routes.some(({ operation }) => operation === "status");
   return {
     serve: enforced,
-    load: [...samples, ...unkept.map((why) => `--target, or --as-window: ${why}`)],
+    load: [...samples, ...needsOf("--target, or --as-window")],
     simulate: enforced,
     plan: enforced,
     replay: enforced,

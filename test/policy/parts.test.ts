@@ -269,7 +269,11 @@ describe("what verbs need of a policy", () => {
     const sample: CallSample = { method: "GET", path: "/", headers: {}, cost: 1 };
     const one = { call: { ...operations["look"], samples: [sample] } } as unknown as Policy["operations"];
     const log = { kind: "sliding-log", limit: 1, windowSeconds: 1 } as QuotaAlgorithm;
-    const logged = { calls: { ...quotas["user"], algorithm: log } } as unknown as Policy["quotas"];
+    const limits = { kind: "concurrency", limit: 1 } as QuotaAlgorithm;
+    const logged = {
+      calls: { ...quotas["user"], algorithm: log },
+      once: { ...quotas["user"], algorithm: limits },
+    } as unknown as Policy["quotas"];
     const bare = needsByVerb({ ...policy, operations: one, routes: [], quotas: logged });
     const samples = ["operations.complete.samples", "operations.list.samples", "operations.look.samples"];
     expect(needsByVerb(policy)).toMatchObject({
@@ -279,7 +283,7 @@ describe("what verbs need of a policy", () => {
       probe: samples,
       demo: samples,
     });
-    const asWindow = "--as-window: quotas.calls is a sliding-log";
+    const asWindow = "--as-window: quotas.calls is a sliding-log, quotas.once is a concurrency";
     const enforced = ["routes", asWindow];
     expect(bare).toEqual({
       ...{
@@ -291,7 +295,7 @@ describe("what verbs need of a policy", () => {
         demo: enforced,
       },
       ...{ verify: [], probe: [], audit: [], bundle: [], check: [asWindow] },
-      load: ["--target, or --as-window: quotas.calls is a sliding-log"],
+      load: [`--target, or ${asWindow}`],
       status: ['a route whose operation is "status"'],
     });
     expect(needsByVerb({ ...policy, routes: routes.slice(0, 1) })["serve"]).toEqual([]);
