@@ -381,6 +381,30 @@ describe("a window that opens with a call after a long pause", () => {
   });
 });
 
+test.each([
+  [2, { state: "kept" }],
+  [1, { state: "broken", expected: "2 calls of GET /green take 4 of requests", got: "requests 2" }],
+  [3, { state: "broken", expected: "2 calls of GET /green take 4 of requests", got: "requests 6" }],
+])("another request of the same quota, of two units, is charged %i", (units, expected) => {
+  const { policy } = new Played(serving()).lab;
+  const algorithm = { kind: "fixed-window", limit: 60, windowSeconds: 60, anchor: "epoch" } as const;
+  const own = parsePolicy({
+    ...policy,
+    quotas: { requests: { algorithm, key: ["user"] } },
+    operations: { call: { uses: { requests: 2 }, samples: [{ path: "/blue" }, { path: "/green" }] } },
+  } as never);
+  let used = 0;
+  const server: Served = ({ path }) => {
+    used += path === "/green" ? units : 2;
+    return { status: 200, headers: { "x-limit": "60", "x-left": `${60 - used}`, "x-reset": "60" } };
+  };
+  const played = new Played(server, 1, "epoch", { policy: own });
+  const [subject] = played.lab.subjects;
+  const experiment = experiments.find(({ name }) => name === "other-requests");
+  if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
+  expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
+});
+
 describe("an answer of 404 that the policy provokes", () => {
   interface Gone {
     readonly status?: number;
