@@ -16,7 +16,7 @@ export interface LineTexts {
   readonly isTaken: boolean;
   /**
    * Returns lines below a breach.
-   * @param end time of the latest call so far at whose very ms a window ends; `null` if there is none
+   * @param end the ms of the latest call so far at which a window ends, in words; `null` if there is none
    */
   note?(end: string | null): readonly string[];
 }
@@ -63,11 +63,14 @@ export function linesOf(
     if (breach?.at === at)
       lines.push(
         ...breachLines(breach, breach.whose),
-        ...(texts.note?.(endMs === null ? null : time(endMs, startMs).trim()) ?? []),
+        ...(texts.note?.(endMs === null ? null : endText(endMs, nowMs, startMs)) ?? []),
       );
   }
   return lines;
 }
+
+const endText = (endMs: number, nowMs: number, startMs: number): string =>
+  endMs === nowMs ? "this very ms" : `the very ms of the call at ${time(endMs, startMs).trim()}`;
 
 /** Returns lines for the ends of windows between two operations, or for a clock that stepped back. */
 function passed(

@@ -107,11 +107,7 @@ const endNote = (end: string | null, terms: LedgerTerms): string[] =>
   terms.keyed === true &&
   terms.endsLate !== true &&
   ["fixed-window", "sliding-log"].includes(algorithmOf(terms))
-    ? [
-        noteLine(
-          `a window ends at the very ms of the call at ${end}; if that ms is meant to be still of it, say \`end: "inclusive"\``,
-        ),
-      ]
+    ? [noteLine(`a window ends at ${end}; if that ms is meant to be still of it, say \`end: "inclusive"\``)]
     : [];
 
 export function operation(event: HistoryEvent, times: number, terms: LedgerTerms): string {
