@@ -60,6 +60,8 @@ const wire = fc.record({
   form: fc.constantFrom("delta-s" as const, "epoch-ms" as const, "rfc3339" as const),
   count: fc.constantFrom("{used}/{limit}", "{remaining}/{limit}"),
   isNamed: often(false, true),
+  /** Quotas that answers show once more, by their counts alone. */
+  again: often<readonly string[]>([], ["alpha"], names),
 });
 
 type Change = "nothing" | "limit" | "enforced";
@@ -84,7 +86,7 @@ const drawn = fc.record({
 });
 /** Three quotas of all kinds, two operations, and a wire that shows some of them. */
 export const policies = drawn.map(
-  ({ quotas, one, two, wire: { shown, form, count, isNamed }, changed }): PolicyInput => ({
+  ({ quotas, one, two, wire: { shown, form, count, isNamed, again }, changed }): PolicyInput => ({
     version: 2,
     name: "drawn",
     quotas: Object.fromEntries(names.map((name, at) => [name, quotas[at] as (typeof quotas)[0]])),
@@ -94,14 +96,20 @@ export const policies = drawn.map(
     auth: { header: "Authorization", form: "Bearer {token}", attributes: ["tenant", "user"] },
     wire: {
       revision: "1",
-      readings: shown.map((name) => ({
-        quotas: [name],
-        headers: { [`X-${name}`]: count, [`X-${name}-Reset`]: "{reset}" },
-        reset: {
-          form,
-          means: quotas[names.indexOf(name)]?.algorithm.kind === "token-bucket" ? "full" : "window-end",
-        },
-      })),
+      readings: [
+        ...again.map((name) => ({ quotas: [name], headers: { [`X-${name}-Used`]: "{used}" } })),
+        ...shown.map((name) => ({
+          quotas: [name],
+          headers: { [`X-${name}`]: count, [`X-${name}-Reset`]: "{reset}" },
+          reset: {
+            form,
+            means:
+              quotas[names.indexOf(name)]?.algorithm.kind === "token-bucket"
+                ? ("full" as const)
+                : ("window-end" as const),
+          },
+        })),
+      ],
       retryAfter: [{ header: "Retry-After", form: "delta-s" }],
       outcomes: isNamed
         ? [{ outcome: "refused", by: "{quota}", status: [403], headers: { "X-By": "{quota}" } }]
