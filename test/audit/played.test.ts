@@ -405,6 +405,43 @@ test.each([
   expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
 });
 
+describe("instants beside the resets of a status", () => {
+  /** A status that tells an end in 10 s, and as this instant; a wire may read its reset. */
+  const told = (atMs: number, isRead: boolean): AuditFinding => {
+    const { policy } = new Played(serving()).lab;
+    const wire = policy.wire as WireData;
+    const reset = { form: "delta-s", means: "window-end", round: "ceil" };
+    const body = { "/used": "{used}", "/reset": "{reset}" };
+    const status = { on: ["status"], quotas: ["requests"], body, reset };
+    const own = parsePolicy({
+      ...policy,
+      routes: [{ path: "/status", operation: "status" }, ...policy.routes],
+      wire: isRead ? { ...wire, readings: [...wire.readings, status] } : wire,
+    } as never);
+    const server = serving((_, { path }) => {
+      const text = JSON.stringify({ used: 0, reset: 10, reset_at: new Date(atMs).toISOString() });
+      const headers = { date: new Date(0).toUTCString() };
+      return path === "/status" ? { status: 200, headers, body: text } : null;
+    });
+    const played = new Played(server, 3, "first-request", { policy: own });
+    const [subject] = played.lab.subjects;
+    const experiment = experiments.find(({ name }) => name === "status-reset-agrees");
+    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
+    return played.play(experiment.run(played.lab, subject));
+  };
+
+  test("are theirs, to two seconds", () => {
+    for (const atMs of [8_000, 10_000, 12_000]) expect(told(atMs, true)).toEqual({ state: "kept" });
+    const beside = { state: "broken", got: "an end 0.1 s beside it at least" };
+    for (const atMs of [7_900, 12_100]) expect(told(atMs, true)).toMatchObject(beside);
+  });
+
+  test("say nothing of a reset that the policy's wire does not read", () => {
+    const why = "the status tells no end as an instant";
+    expect(told(60_000, false)).toEqual({ state: "not exercised", why });
+  });
+});
+
 describe("an answer of 404 that the policy provokes", () => {
   interface Gone {
     readonly status?: number;
