@@ -278,8 +278,9 @@ export function* emptyingTrial(
   const took = (least: number): number => Math.ceil(least - admitted - cost);
   const units = took(full.least);
   // Calls are blamed for no surplus that rests without them show, too. Of windows twice as long, every other one does.
-  for (let rests = 0; rests < 2 && units > many.length * cost; rests++)
-    if (took((yield* measured()).least) <= many.length * cost)
+  const owed = answers.filter((answer) => !isRefused(answer)).length * cost;
+  for (let rests = 0; rests < 2 && units > owed; rests++)
+    if (took((yield* measured()).least) <= owed)
       throw new Unexercised("the quota had not all of its room again after a rest");
   const most = Math.floor(full.most + added - admitted);
   if (most - units > many.length * cost * sureShare)
