@@ -218,6 +218,9 @@ describe("the likeliest policy", () => {
     expect(best(attempts([100, 170, 289, 289]))?.retry).toMatchObject({ factor: 1.7, most: 289 });
     // No cap was met: two more waits grow.
     expect(best(attempts([100, 200, 400]))?.retry).toMatchObject({ factor: 2, most: 1600 });
+    // Scenarios allow a factor of a hundred at most.
+    expect(best(attempts([10, 1_000, 1_000, 1_000]))?.retry).toMatchObject({ factor: 100, most: 1_000 });
+    expect(best(attempts([10, 1_010, 1_010, 1_010]))?.retry).not.toMatchObject({ factor: 101 });
   });
 
   test.each([
