@@ -6,7 +6,6 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Bench } from "./bench.ts";
 import { builtText } from "./built-text.ts";
-import type { Sources } from "./drawing.ts";
 import { type Mutation, mutated } from "./mutations.ts";
 import type { Nets } from "./nets.ts";
 import { moduleOf, type Workshop } from "./workshop.ts";
@@ -96,6 +95,8 @@ export class Coverage {
   readonly #nets: Nets;
   readonly #file: string;
   readonly #measured: Map<string, Measured>;
+  /** Marks of test files as they are now. */
+  readonly #keys = new Map<string, string>();
 
   private constructor(workshop: Workshop, nets: Nets, file: string, measured: Map<string, Measured>) {
     this.#workshop = workshop;
@@ -130,8 +131,8 @@ export class Coverage {
    * @param signal ends it; what was measured until then is kept
    */
   async measure(tests: readonly string[], tell: (text: string) => void, signal: AbortSignal): Promise<void> {
-    const { files, root } = this.#workshop;
-    const stale = tests.filter((test) => this.#measured.get(test)?.key !== this.#keyOf(test, files));
+    const { root } = this.#workshop;
+    const stale = tests.filter((test) => this.#measured.get(test)?.key !== this.#keyOf(test));
     if (stale.length === 0) return;
     const folders = Array.from({ length: lanes }, (_, lane) => join(root, `.coverage-${lane}`));
     const benches = folders.map((folder) => new Bench(root, { NODE_V8_COVERAGE: folder }));
@@ -142,7 +143,7 @@ export class Coverage {
         await rm(folder, { recursive: true, force: true });
         await mkdir(folder);
         const { failed, ms } = await bench.run({ test, changed: [] }, hangsMs);
-        const key = this.#keyOf(test, files);
+        const key = this.#keyOf(test);
         const ran = await this.#ranIn(folder);
         this.#measured.set(test, { key, ms, passes: failed === null, ran });
         done += 1;
@@ -168,8 +169,8 @@ export class Coverage {
 
   /**
    * Tells of test files whether they run the place of a mutant; of those measured before the module changed, whether
-   * they load it. `null` of a file that was not measured, and of all where none loads the module: other programs may
-   * run it, k6 among them.
+   * they load it. `null` of a file that was not measured as it is now, and of all where none loads the module: other
+   * programs may run it, k6 among them.
    */
   async runnersOf(mutation: Mutation): Promise<(test: string) => boolean | null> {
     const { path } = mutation;
@@ -179,15 +180,19 @@ export class Coverage {
     const key = markOf(text);
     return (test) => {
       const measured = this.#measured.get(test);
-      if (measured === undefined) return null;
+      if (measured === undefined || measured.key !== this.#keyOf(test)) return null;
       const known = measured.ran[path];
       return known !== undefined && (known.key !== key || has(known.spans, place));
     };
   }
 
-  #keyOf(test: string, files: Sources): string {
+  #keyOf(test: string): string {
+    const known = this.#keys.get(test);
+    if (known !== undefined) return known;
     const texts = this.#nets.importsOf(test).filter((path) => path.startsWith("test/"));
-    return markOf(texts.map((path) => files.get(path) ?? "").join("\0"));
+    const key = markOf(texts.map((path) => this.#workshop.files.get(path) ?? "").join("\0"));
+    this.#keys.set(test, key);
+    return key;
   }
 
   async #ranIn(folder: string): Promise<Measured["ran"]> {
