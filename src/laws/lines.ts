@@ -2,7 +2,7 @@
 // ends of windows between them.
 import { breachLines, time } from "./drawing.ts";
 import type { Breach } from "./law.ts";
-import { looksOf } from "./looks.ts";
+import { isKnown, looksOf } from "./looks.ts";
 import type { QuotaHistory, QuotaScript } from "./quotas/script.ts";
 import { isWindow, type Look, type Sight } from "./sight.ts";
 
@@ -49,8 +49,9 @@ export function linesOf(
     for (const sight of look.sights) {
       const { untilMs, name, rule } = sight;
       if (untilMs === null || !isWindow(rule) || !texts.isTaken) continue;
-      edges.set(`${name} ${untilMs}`, { untilMs, sight });
       ends.add(untilMs);
+      // Buckets, logs and sliding counters have no windows that end.
+      if (isKnown(script)) edges.set(`${name} ${untilMs}`, { untilMs, sight });
     }
     const isAlone = breach?.at === at || breach?.at === at + 1 || !texts.isTaken;
     if (!isAlone && isSame(look, looks[at + 1])) {
