@@ -7,11 +7,14 @@ const classesMost = 8;
 /** Information on the next class, nats per pause, below which two classes are joined. */
 const tellsLeast = 0.01;
 
+/** Middle of each octave of pauses. */
+const middlesMs = Array.from({ length: 32 }, (_, octave) => 2 ** octave * Math.SQRT2);
+
 /** Returns a pause's class; each class spans half an octave. */
 export function classOf(ms: number): number {
   const whole = Math.min(2 ** 31, Math.max(1, ms));
   const octave = 31 - Math.clz32(whole);
-  return 2 * octave + Number(whole >= 2 ** octave * Math.SQRT2);
+  return 2 * octave + Number(whole >= (middlesMs[octave] as number));
 }
 
 /** Counts how often each class follows the start (row 0) and each other class; the last column counts ends. */
