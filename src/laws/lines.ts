@@ -12,7 +12,7 @@ export interface LineTexts {
   call(look: Look, times: number): readonly [string, string];
   /** Returns words such as `the window of acme/ann`. */
   windowOf(sight: Sight): string;
-  /** True to put equal calls on one line and draw the ends of windows. */
+  /** True to put equal calls on one line. */
   readonly isTaken: boolean;
   /**
    * Returns lines below a breach.
@@ -48,7 +48,7 @@ export function linesOf(
     if ("admitted" in look.event && ends.has(nowMs)) endMs = nowMs;
     for (const sight of look.sights) {
       const { untilMs, name, rule } = sight;
-      if (untilMs === null || !isWindow(rule) || !texts.isTaken) continue;
+      if (untilMs === null || !isWindow(rule)) continue;
       ends.add(untilMs);
       // Buckets, logs and sliding counters have no windows that end.
       if (isKnown(script)) edges.set(`${name} ${untilMs}`, { untilMs, sight });
