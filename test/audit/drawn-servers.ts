@@ -1,21 +1,14 @@
 // Drawn servers, each wrong in up to two ways, under drawn policies: what some experiments find, by a digest of their words;
 // and plans of audits of drawn policies.
-import { createHash } from "node:crypto";
 import { experiments } from "../../src/audit/experiments.ts";
 import { tasksOf } from "../../src/audit/plan.ts";
 import { planned } from "../../src/audit/run.ts";
 import type { Shot } from "../../src/audit/step.ts";
 import { parseTarget } from "../../src/connect/target.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { digestOf } from "../support/digest.ts";
+import { type Chance, chanceOf, pick, whole } from "../worlds/chance.ts";
 import { limits, linesOf, policyInput, server, type Wrong, windowMs } from "./rooms-and-queries.ts";
-
-const pick = <Value>(chance: Chance, of: readonly Value[]): Value =>
-  of[Math.floor(chance.next() * of.length)] as Value;
-const whole = (chance: Chance, least: number, most: number): number =>
-  Math.floor(chance.between(least, most + 1));
-const digestOf = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12);
 
 const isHead = ({ method }: Shot): boolean => method === "HEAD";
 

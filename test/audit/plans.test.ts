@@ -1,6 +1,5 @@
 // Plans of audits of many policies: what each would spend, how tasks are packed, and why others are left out. `npm test --
 // test/audit/plans.test.ts -u` writes `pinned/plans.txt` anew; read the difference.
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { experiments } from "../../src/audit/experiments.ts";
 import { type Lane, type Task, tasksOf } from "../../src/audit/plan.ts";
@@ -8,10 +7,8 @@ import { type AuditOptions, planned } from "../../src/audit/run.ts";
 import { parseTarget } from "../../src/connect/target.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
+import { digestOf } from "../support/digest.ts";
 import { policyInput } from "./rooms-and-queries.ts";
-
-const digestOf = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 10);
 
 function planOf(policyOf: unknown, users: number, more: Partial<AuditOptions> = {}): string {
   const policy = parsePolicy(policyOf);
@@ -33,7 +30,7 @@ function planOf(policyOf: unknown, users: number, more: Partial<AuditOptions> = 
   const { calls, empties, rests, ms, lone, lanes, left } = plan;
   return [
     `${calls} calls, ${empties} emptied, ${rests} without counts, ${ms} ms; ${lone.length} alone, ${lanes.map(packed).join(" | ")}; ${left.length} left`,
-    digestOf([tasksOf(plan).map(named), left.map(({ task, why }) => [named(task), why])]),
+    digestOf([tasksOf(plan).map(named), left.map(({ task, why }) => [named(task), why])], 10),
   ].join("; ");
 }
 

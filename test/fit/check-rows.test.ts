@@ -6,6 +6,7 @@ import type { CheckedFigure, FitCheck } from "../../sim/fit/check-result.ts";
 import { type Fit, fitTo } from "../../sim/fit/fit.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import { poller, rest } from "../../src/scenario/index.ts";
+import { resultOf } from "../support/result-of.ts";
 import { traced, world } from "./recordings.ts";
 
 /** Clients that call twelve times in each of ten minutes; each call takes 100 ms. */
@@ -36,13 +37,7 @@ function recordedAs(fit: Fit, ...populations: readonly (readonly Call[])[]): Fit
   return { ...fit, members };
 }
 
-function checked(fit: Fit): FitCheck {
-  const steps = checkSteps(fit, 2);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
+const checked = (fit: Fit): FitCheck => resultOf(checkSteps(fit, 2));
 
 /** As many calls as are simulated, at the same times. */
 const usual = (clients = 1): Call[] =>

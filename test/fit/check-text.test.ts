@@ -8,6 +8,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import { poller } from "../../src/scenario/behaviours/poller.ts";
 import { rest } from "../../src/scenario/calls.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
+import { resultOf } from "../support/result-of.ts";
 import { traced, world } from "./recordings.ts";
 
 const row = (members: Partial<CheckRow>): CheckRow => ({
@@ -78,10 +79,7 @@ test("recorded figures are the recording's, counted anew", () => {
   const rules = recording.rules ?? parseRules({});
   const fit = fitTo(recording, { rules });
   const windowMs = rules.organization.rest.windowSeconds * 1000;
-  const steps = checkSteps(fit, 1);
-  let result = steps.next();
-  while (result.done !== true) result = steps.next();
-  const { rows } = result.value;
+  const { rows } = resultOf(checkSteps(fit, 1));
 
   const calls = recording.callers.flatMap((caller) => caller.calls);
   const countBy = (counted: typeof calls): number[] => {

@@ -15,6 +15,7 @@ import { poller } from "../../src/scenario/behaviours/poller.ts";
 import { rest } from "../../src/scenario/calls.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import { spillwayHere } from "../support/command.ts";
+import { resultOf } from "../support/result-of.ts";
 import { csvOf, recordingOf, worldRules } from "../worlds/recorded.ts";
 import { releases } from "../worlds/releases.ts";
 import { minuteMs, play, type Row } from "../worlds/world.ts";
@@ -31,13 +32,8 @@ function aroundRelease(rows: readonly Row[]): Row[] {
   return rows.filter(({ atMs }) => Math.abs(atMs - (refused?.atMs ?? 0)) < 30 * minuteMs);
 }
 
-function checked(recording: Recording, seeds: number): FitCheck {
-  const steps = checkSteps(fitTo(recording, { rules: recording.rules ?? wokenRules }), seeds);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
+const checked = (recording: Recording, seeds: number): FitCheck =>
+  resultOf(checkSteps(fitTo(recording, { rules: recording.rules ?? wokenRules }), seeds));
 
 test("a scenario that was fitted to its like has no figure off", () => {
   const polling = world({

@@ -8,6 +8,7 @@ import { fitTo } from "../../sim/fit/fit.ts";
 import { fitMarkdown } from "../../sim/fit/report.ts";
 import { fittedSource } from "../../sim/fit/source.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { resultOf } from "../support/result-of.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { play } from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
@@ -28,11 +29,9 @@ function told(world: (typeof worlds)[number]): string {
   const head = { format: "spillway-fit", version: 1, source: name, model: fit.model } as const;
   if (!smallest.includes(name))
     return [fitMarkdown({ ...head, check: null, backtest: null }), ...source].join("\n");
-  const steps = checkSteps(fit, 3);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  const tested = { check: step.value, backtest: backtest(recording, { rules, seeds: 3 }) };
-  return [fitMarkdown({ ...head, ...tested }), ...checkTable(step.value), ...source].join("\n");
+  const check = resultOf(checkSteps(fit, 3));
+  const tested = { check, backtest: backtest(recording, { rules, seeds: 3 }) };
+  return [fitMarkdown({ ...head, ...tested }), ...checkTable(check), ...source].join("\n");
 }
 
 /** The one agent of `growing` joins on the fifth day. */

@@ -2,7 +2,7 @@
 // without a simulation, so that a whole fit of one costs some ms.
 import { Recorder, type Recording } from "../../sim/fit/recording.ts";
 import { GRAPHQL_CALL, REST_CALL, STATUS_CALL } from "../../src/logs/rows.ts";
-import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { type Chance, chanceOf, pick } from "../worlds/chance.ts";
 import { dayMs, hourMs, minuteMs, mondayMs } from "../worlds/world.ts";
 
 interface DrawnCall {
@@ -14,9 +14,6 @@ interface DrawnCall {
 
 /** Calls of one caller, from a start to an end. */
 type Draw = (chance: Chance, fromMs: number, untilMs: number) => readonly number[];
-
-const pick = <Value>(chance: Chance, of: readonly Value[]): Value =>
-  of[Math.floor(chance.next() * of.length)] as Value;
 
 /** Starts by a clock that misses ticks now and then. */
 const clock: Draw = (chance, fromMs, untilMs) => {

@@ -8,6 +8,7 @@ import { fitScenario, fitTo } from "../../sim/fit/fit.ts";
 import type { FittedModel } from "../../sim/fit/model.ts";
 import { fitMarkdown } from "../../sim/fit/report.ts";
 import { fittedSource } from "../../sim/fit/source.ts";
+import { resultOf } from "../support/result-of.ts";
 import { drawnRecording } from "./drawn-recordings.ts";
 
 /** Writes lists of many numbers as their number, their sum, and the sum of each times its place. */
@@ -36,15 +37,13 @@ test("scripts, reports, checks and backtests of the smallest are as ever", async
   const lines = [19, 33, 35].flatMap((seed) => {
     const recording = drawnRecording(seed);
     const fit = fitTo(recording);
-    const steps = checkSteps(fit, 3);
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
+    const check = resultOf(checkSteps(fit, 3));
     const predicted = backtest(recording, { seeds: 3 });
     const { windows, model, ...result } = predicted;
     const source = { format: "spillway-fit", version: 1, source: `seed ${seed}` } as const;
-    const markdown = fitMarkdown({ ...source, model: fit.model, check: step.value, backtest: predicted });
+    const markdown = fitMarkdown({ ...source, model: fit.model, check, backtest: predicted });
     return [
-      ...[`# seed ${seed}`, ...checkTable(step.value), ...extract(markdown.split("\n"))],
+      ...[`# seed ${seed}`, ...checkTable(check), ...extract(markdown.split("\n"))],
       ...extract(fittedSource(fit.model).split("\n")),
       ...[...windows.slice(0, 20), result].map((found) => text(found)),
     ];

@@ -28,7 +28,7 @@ import { visitsIn } from "../../sim/fit/visits.ts";
 import { wakesIn } from "../../sim/fit/wakes.ts";
 import { weekdaysDoubt } from "../../sim/fit/weekdays.ts";
 import { beginningOf, workdaysOf } from "../../sim/fit/workdays.ts";
-import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { type Chance, chanceOf, whole } from "../worlds/chance.ts";
 import { dayMs, hourMs, minuteMs, mondayMs } from "../worlds/world.ts";
 
 const pick = <Value>(chance: Chance, ...of: readonly Value[]): Value =>
@@ -36,8 +36,6 @@ const pick = <Value>(chance: Chance, ...of: readonly Value[]): Value =>
 const many = <Value>(count: number, of: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => of(index));
 /** A whole number, both ends included. */
-const whole = (chance: Chance, least: number, most: number): number =>
-  Math.floor(chance.between(least, most + 1));
 const rising = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b);
 const over = (days: number, fromMs = mondayMs): Recording =>
   ({ startedAtMs: fromMs, endedAtMs: fromMs + days * dayMs, resolutionMs: 1 }) as unknown as Recording;

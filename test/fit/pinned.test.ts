@@ -16,6 +16,7 @@ import { fittedSource } from "../../sim/fit/source.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
+import { resultOf } from "../support/result-of.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
 import { play } from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
@@ -26,10 +27,7 @@ const pinned = (name: string): string => `./pinned/${name}.md`;
 /** Everything that a fit says: of itself, of its check, and of its backtest. */
 function told(recording: Recording, name: string, rules: Rules | undefined, isWhole: boolean): string {
   const fit = fitTo(recording, { name, rules });
-  const steps = checkSteps(fit, 3);
-  let step = isWhole ? steps.next() : null;
-  while (step !== null && step.done !== true) step = steps.next();
-  const check = step?.value ?? null;
+  const check = isWhole ? resultOf(checkSteps(fit, 3)) : null;
   const markdown = fitMarkdown({
     ...{ format: "spillway-fit", version: 1, source: name },
     model: fit.model,

@@ -1,7 +1,6 @@
 // A seed draws the scripts that it drew before: who kept a `--seed` finds the same counterexample. The first script of each
 // kind of limiter in words, and a digest of many. `npm test -- test/laws/drawn-scripts.test.ts -u` writes the file of
 // `pinned/` anew; so does a new version of fast-check.
-import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type LimiterSubject, scriptArbitrary, usualProfile } from "../../src/laws/arbitraries.ts";
@@ -10,6 +9,7 @@ import { quotaScripts } from "../../src/laws/quotas/drawn.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { inference } from "../policy/policies.ts";
+import { digestOf } from "../support/digest.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
 
@@ -27,7 +27,7 @@ const subjects: Readonly<Record<string, Omit<LimiterSubject, "startMs">>> = {
 const profile = { ...usualProfile, status: 8, enforce: 6, sweep: 6, snapshot: 6, back: 12, edge: 20 };
 
 function told(name: string, scripts: readonly { readonly ops: readonly object[] }[]): string {
-  const digest = createHash("sha256").update(JSON.stringify(scripts)).digest("hex").slice(0, 12);
+  const digest = digestOf(scripts);
   const first = scripts.find(({ ops }) => ops.length > 5)?.ops ?? [];
   return [`## ${name}: ${digest}`, ...first.map((op) => JSON.stringify(op))].join("\n");
 }

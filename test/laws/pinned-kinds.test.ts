@@ -1,9 +1,9 @@
 // Laws on limiters of every algorithm, right and wrong ones, word for word: how many answers a few runs of each law judged,
 // what breaks it, and a digest of the whole report. `npm test -- test/laws/pinned-kinds.test.ts -u` writes the file of
 // `pinned/` anew; read the difference.
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { checkLaws, keyedLimiter } from "../../src/laws/index.ts";
+import { digestOf } from "../support/digest.ts";
 import { countedLog, nothings, queue, roundedCounter } from "./careful-kinds.ts";
 import {
   concurrency,
@@ -38,7 +38,7 @@ async function told(name: string, kind: KindOfLimiter): Promise<string> {
   const report = await checkLaws(keyedLimiter({ name, ...kind }), { seed: 11, runs: 2 });
   const judged = report.laws.filter(({ outcome }) => outcome === "no-counterexample");
   return [
-    `## ${name}, ${createHash("sha256").update(JSON.stringify(report)).digest("hex").slice(0, 12)}`,
+    `## ${name}, ${digestOf(report)}`,
     judged.map(({ law, judged: answers }) => `${law} ${answers}`).join(", "),
     ...report.laws.flatMap(({ law, outcome, counterexample }) => {
       if (counterexample === undefined) return [];

@@ -1,7 +1,6 @@
 // Policies proposed from drawn answers, word for word: names of headers and members, forms of resets, windows, callers,
 // refusals and oddities in all mixtures. A line each, with a digest of the whole proposal. `npm test --
 // test/map/drawn.test.ts -u` writes `pinned/drawn.txt` anew; read the difference.
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { seededRandom } from "../../src/faults/random.ts";
 import { propose } from "../../src/map/propose.ts";
@@ -11,6 +10,7 @@ import type { Policy } from "../../src/policy/policy.ts";
 import { presets, wireOf } from "../../src/policy/presets.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { writeTime } from "../../src/wire/times.ts";
+import { digestOf } from "../support/digest.ts";
 
 const start = Date.UTC(2026, 10, 23, 10, 0, 7);
 
@@ -171,7 +171,7 @@ function told(text: string): string {
       );
     });
     const asked = made.questions.map(({ path }) => path.replace(/^quotas\.|^wire\./, ""));
-    const digest = createHash("sha256").update(JSON.stringify(made)).digest("hex").slice(0, 12);
+    const digest = digestOf(made);
     return `${made.format ?? "no preset"}; ${quotas.join(", ")}; asks ${asked.join(" ")}; ${digest}`;
   } catch (error) {
     if (error instanceof SpillwayError) return error.message.replace("\n", " ");

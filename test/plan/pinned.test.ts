@@ -2,7 +2,6 @@
 // side by side, and what cannot be said. `npm test -- test/plan/pinned.test.ts -u` writes the files of `pinned/` anew; read
 // the difference.
 // @module-tag long
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import ciFleet from "../../scenarios/ci-fleet.ts";
 import herdOfTheDay from "../../scenarios/herd.ts";
@@ -10,6 +9,7 @@ import { type PlanOptions, plan } from "../../src/plan/plan.ts";
 import { renderPlanMarkdown } from "../../src/report/plan-documents.ts";
 import { adjustScenario } from "../../src/scenario/adjust.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
+import { digestOf } from "../support/digest.ts";
 import { crowd, hammering, steady } from "./worlds.ts";
 
 const minutes = (scenario: Scenario, count: number): Scenario =>
@@ -54,7 +54,7 @@ const plans: Readonly<Record<string, readonly [Scenario, PlanOptions]>> = {
 
 test.each(Object.entries(plans))("%s", async (name, [scenario, options]) => {
   const result = plan(scenario, options);
-  const digest = createHash("sha256").update(JSON.stringify(result)).digest("hex").slice(0, 16);
+  const digest = digestOf(result, 16);
   await expect(`${digest}\n\n${renderPlanMarkdown(result)}`).toMatchFileSnapshot(
     `./pinned/${name.replaceAll(/\W+/g, "-")}.md`,
   );

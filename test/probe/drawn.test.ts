@@ -1,7 +1,6 @@
 // Conclusions of a probe from calls that are drawn, some of which are spoilt: of each finding, how often it is sure,
 // likely and not seen, and a digest of all that is said. `npm test -- test/probe/drawn.test.ts -u` writes `pinned/drawn.txt`
 // anew; read the difference.
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { seededRandom } from "../../src/faults/random.ts";
@@ -15,6 +14,7 @@ import { parseRules } from "../../src/rules/parse.ts";
 import type { QuotaCall, QuotaReading } from "../../src/trace/quota-record.ts";
 import { refusalBody, statusBody } from "../../src/wire/bodies.ts";
 import { nodeHeaders, type ShownHeaders } from "../../src/wire/fields.ts";
+import { digestOf } from "../support/digest.ts";
 
 const worlds = 80;
 const startMs = Date.UTC(2026, 0, 2, 3, 2, 17, 300);
@@ -154,7 +154,7 @@ function rowsOf(findings: readonly Said[]): string[] {
   return [...kinds].map(([kind, all]) => {
     const times = (wanted: string): number => all.filter(({ confidence }) => confidence === wanted).length;
     const values = new Set(all.map(({ value }) => JSON.stringify(value))).size;
-    const digest = createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 8);
+    const digest = digestOf(all, 8);
     return `${kind}: ${times("certain")} certain, ${times("likely")} likely, ${times("not seen")} not seen; ${values} values; ${digest}`;
   });
 }

@@ -1,6 +1,5 @@
 // Small drawn logs, replayed under drawn rules and policies, with callers that react: `pinned/drawn.txt` holds what each
 // sums up to, and a digest of the whole result. `npm test -- test/replay/pinned-drawn.test.ts -u` writes it anew.
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type ReplayOptions, replay, replayQuotas } from "../../sim/replay/replay.ts";
 import { reactionOf } from "../../src/cli/replay-options.ts";
@@ -8,13 +7,9 @@ import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { switchValues } from "../../src/rules/switches.ts";
-import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { digestOf } from "../support/digest.ts";
+import { type Chance, chanceOf, pick, whole } from "../worlds/chance.ts";
 import { logOf, noon, type Row } from "./rows.ts";
-
-const pick = <Value>(chance: Chance, of: readonly Value[]): Value =>
-  of[Math.floor(chance.next() * of.length)] as Value;
-const whole = (chance: Chance, least: number, most: number): number =>
-  Math.floor(chance.between(least, most + 1));
 
 const kinds = ["rest", "rest", "rest", "graphql", "graphql", "status", "other"] as const;
 
@@ -105,9 +100,6 @@ function optionsOf(chance: Chance, figure: string): ReplayOptions {
   return { expect: { [figure]: "<20%" }, ...(chance.next() < 0.7 ? { reaction } : {}) };
 }
 
-const digestOf = (result: object): string =>
-  createHash("sha256").update(JSON.stringify(result)).digest("hex").slice(0, 16);
-
 test("small drawn logs are replayed as ever", async () => {
   const lines: string[] = [];
   for (let seed = 1; seed <= 60; seed++) {
@@ -116,13 +108,13 @@ test("small drawn logs are replayed as ever", async () => {
     const options = optionsOf(chance, "refusedShare");
     if (seed % 2 === 0) {
       const result = await replay(logOf(rows), rulesOf(chance), options);
-      lines.push(`rules ${seed}: ${digestOf(result)} ${JSON.stringify(result.totals)}`);
+      lines.push(`rules ${seed}: ${digestOf(result, 16)} ${JSON.stringify(result.totals)}`);
       continue;
     }
     const quotas = rows.filter(({ kind }) => kind === "rest" || kind === "graphql");
     const counts = { unrouted: 0, paths: [] };
     const result = await replayQuotas({ ...logOf(quotas), ...counts }, policyOf(chance), options);
-    lines.push(`policy ${seed}: ${digestOf(result)} ${JSON.stringify(result.totals)}`);
+    lines.push(`policy ${seed}: ${digestOf(result, 16)} ${JSON.stringify(result.totals)}`);
   }
   await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("./pinned/drawn.txt");
 });

@@ -1,12 +1,12 @@
 // Ways to replay a log that tests pin: rules, and how callers react.
 
-import { createHash } from "node:crypto";
 import type { ReplayOptions } from "../../sim/replay/replay.ts";
 import { replay } from "../../sim/replay/replay.ts";
 import { reactionOf } from "../../src/cli/replay-options.ts";
 import { renderReplayMarkdown } from "../../src/report/replay-documents.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
+import { digestOf } from "../support/digest.ts";
 import { play, type World } from "../worlds/world.ts";
 import { logOf } from "./rows.ts";
 
@@ -40,7 +40,7 @@ export async function dayReplayed(world: World, agents: number): Promise<string>
   const texts: string[] = [];
   for (const [way, [rules, options]] of Object.entries(ways)) {
     const result = await replay(logOf(log, 5_000), parseRules(rules), options);
-    const digest = createHash("sha256").update(JSON.stringify(result)).digest("hex").slice(0, 16);
+    const digest = digestOf(result, 16);
     texts.push(`# ${way}: ${digest}\n\n${renderReplayMarkdown(result)}`);
   }
   return texts.join("\n");

@@ -20,12 +20,8 @@ import {
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
-import type { Chance } from "../worlds/chance.ts";
+import { type Chance, pick, whole } from "../worlds/chance.ts";
 
-export const pick = <Value>(chance: Chance, of: readonly Value[]): Value =>
-  of[Math.floor(chance.next() * of.length)] as Value;
-export const whole = (chance: Chance, least: number, most: number): number =>
-  Math.floor(chance.between(least, most + 1));
 const many = <Value>(count: number, of: () => Value): Value[] => Array.from({ length: count }, of);
 
 function spreadOf(chance: Chance, most = 20_000): SpreadInput {

@@ -7,9 +7,9 @@ import type { Behaviour, PlannedCall, RefusalPolicy } from "../../src/scenario/c
 import { fleetStays, mostAtOnce } from "../../src/scenario/fleet.ts";
 import { octokit, openaiNode, terraformApply, together } from "../../src/scenario/index.ts";
 import { Mistakes } from "../../src/scenario/mistakes.ts";
-import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { type Chance, chanceOf, pick, whole } from "../worlds/chance.ts";
 import { dayMs, hourMs, mondayMs } from "../worlds/world.ts";
-import { arrivalsOf, comingOf, loopOf, pick, policyOf, whole } from "./drawn-clients.ts";
+import { arrivalsOf, comingOf, loopOf, policyOf } from "./drawn-clients.ts";
 import { Rig } from "./rig.ts";
 
 /** Returns the calls of a client whose answers are drawn, too. */

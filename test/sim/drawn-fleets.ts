@@ -2,8 +2,8 @@
 import { defineScenario, type PopulationInput, type Scenario, together } from "../../src/scenario/index.ts";
 import type { OutageInput } from "../../src/scenario/network.ts";
 import type { SpreadInput } from "../../src/scenario/spread.ts";
-import { arrivalsOf, comingOf, loopOf, pick, policyOf, whole } from "../scenario/drawn-clients.ts";
-import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { arrivalsOf, comingOf, loopOf, policyOf } from "../scenario/drawn-clients.ts";
+import { type Chance, chanceOf, pick, whole } from "../worlds/chance.ts";
 import { hourMs, mondayMs } from "../worlds/world.ts";
 
 function populationOf(chance: Chance): PopulationInput {

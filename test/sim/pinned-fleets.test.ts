@@ -2,7 +2,6 @@
 // them. A change that no other pin meets shows here. `npm run test:long -- test/sim/pinned-fleets.test.ts -u` writes the
 // lines anew; read the difference.
 // @module-tag long
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { checkSteps } from "../../sim/fit/check.ts";
 import { fitTo } from "../../sim/fit/fit.ts";
@@ -14,10 +13,9 @@ import { summarize } from "../../src/summary/summarizer.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import { logged, traced, tracedNameless } from "../fit/recordings.ts";
+import { digestOf } from "../support/digest.ts";
+import { resultOf } from "../support/result-of.ts";
 import { drawnFleet } from "./drawn-fleets.ts";
-
-const digestOf = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12);
 
 const ways: readonly ((scenario: Scenario) => Recording)[] = [
   ...[traced, tracedNameless, (scenario: Scenario) => logged(scenario)],
@@ -27,10 +25,7 @@ const ways: readonly ((scenario: Scenario) => Recording)[] = [
 /** Returns what a fit to a record finds, the script that says so, and what its check says. */
 function fitted(recording: Recording): unknown[] {
   const fit = fitTo(recording);
-  const steps = checkSteps(fit, 2);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return [fit.model, fittedSource(fit.model), step.value];
+  return [fit.model, fittedSource(fit.model), resultOf(checkSteps(fit, 2))];
 }
 
 /** Numbers of calls that are worth a line, and soon fitted. */
@@ -59,7 +54,9 @@ test("drawn fleets call, are judged, measured and fitted as ever", async () => {
       trace.map((call, at) => ({ line: at + 2, call })),
     );
     const way = ways[seed % ways.length] as (typeof ways)[0];
-    const digests = [trace, verdict, summarize(header, trace), ...fitted(way(scenario))].map(digestOf);
+    const digests = [trace, verdict, summarize(header, trace), ...fitted(way(scenario))].map((value) =>
+      digestOf(value),
+    );
     rows.push(`${seed}: ${trace.length} calls, ${refused} refused, ${verdict.verdict}; ${digests.join(" ")}`);
   }
   await expect(`${rows.join("\n")}\n`).toMatchFileSnapshot("./pinned/fleets.txt");

@@ -1,6 +1,5 @@
 // Worlds by name: a report names a failing world by seed and number, and who draws it later gets the same one. What is
 // drawn stays within its bounds, and comes to both of them.
-import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Dice } from "../../sim/swarm/dice.ts";
 import { swarm, worldNamed } from "../../sim/swarm/swarm.ts";
@@ -8,10 +7,10 @@ import { drawWorld } from "../../sim/swarm/world.ts";
 import type { Plain, PlainObject } from "../../sim/swarm/world-recipe.ts";
 import type { LimiterAdapter, LimiterFactory } from "../../src/engine/adapter.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import { digestOf } from "../support/digest.ts";
 
 const many = Array.from({ length: 400 }, (_, index) => drawWorld(77, index));
-const marked = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+const marked = (value: unknown): string => digestOf(value, 16);
 
 test("a world that was named is drawn again", () => {
   // Another digest here means that no world named until today can be drawn again: say so in CHANGELOG.md.

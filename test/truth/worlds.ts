@@ -14,6 +14,7 @@ import { type Fit, fitTo } from "../../sim/fit/fit.ts";
 import type { FittedModel } from "../../sim/fit/model.ts";
 import { populationText } from "../../sim/fit/report.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { resultOf } from "../support/result-of.ts";
 import { askedDay, largestFleet, middleShare, playedDays } from "../worlds/answers.ts";
 import { type DayFigures, dayFigures, median, quantile } from "../worlds/figures.ts";
 import { patiences } from "../worlds/patience.ts";
@@ -172,11 +173,8 @@ function judged(world: World, effort: Effort): WorldTruth {
 /** The fit's own first lines on what is off, and why. */
 function checkedText(fit: Fit, seeds: number): string[] {
   if (seeds === 0) return [];
-  const steps = checkSteps(fit, seeds);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return [checkText(value), ...(value.why === null ? [] : [`why: ${value.why}`])];
-  }
+  const check = resultOf(checkSteps(fit, seeds));
+  return [checkText(check), ...(check.why === null ? [] : [`why: ${check.why}`])];
 }
 
 function recordedDay({ rows }: Played, day: number): DayFigures {

@@ -1,5 +1,4 @@
 // Small drawn traces in which one thing is changed: an answer, the form of the readings, or what the policy says.
-import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { Limiter } from "../../src/engine/limiter.ts";
 import type { Policy, Quota } from "../../src/policy/policy.ts";
@@ -9,6 +8,7 @@ import { judge } from "../../src/verify/judge.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { verify } from "../../src/verify/verify.ts";
+import { digestOf } from "../support/digest.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import { allFates, worlds } from "./drawn-worlds.ts";
 import { mutated, mutations } from "./exact-histories.ts";
@@ -53,7 +53,7 @@ function row(change: string, verdicts: readonly Verdict[]): string {
     (sum, { violations, questions = [] }) => sum + violations.length + questions.length,
     0,
   );
-  const digest = createHash("sha256").update(JSON.stringify(verdicts)).digest("hex").slice(0, 8);
+  const digest = digestOf(verdicts, 8);
   return `${change}: ${times("ok")} ok, ${times("violated")} violated, ${times("unknown")} unknown; ${found} told; ${digest}`;
 }
 

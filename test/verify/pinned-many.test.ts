@@ -2,11 +2,11 @@
 // policies, kept to and not. What the few of `drawn.test.ts` do not meet shows here.
 // `npm run test:long -- test/verify/pinned-many.test.ts -u` writes `pinned/many*.md` anew; read the difference.
 // @module-tag long
-import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import { policies, populations, surroundings, traceOf } from "../sim/drawn-policies.ts";
+import { digestOf } from "../support/digest.ts";
 import { byAnswers, byQuotas, claims, drawnTraces, forms } from "./drawn-changes.ts";
 
 test("one change each", async () => {
@@ -33,7 +33,7 @@ test("drawn policies, kept to and not", async () => {
       await judgeQuotas({ ...header, policy: believe(header.policy) }, lines),
     ];
     const broken = verdicts.map(({ violations }) => [...new Set(violations.map(({ law }) => law))].join(" "));
-    const digest = createHash("sha256").update(JSON.stringify(verdicts)).digest("hex").slice(0, 12);
+    const digest = digestOf(verdicts);
     rows.push(
       `${at}: ${lines.length} calls; ${broken[0] || "ok"}; ${form}: ${broken[1] || "ok"}; ${claim}: ${broken[2] || "ok"}; ${digest}`,
     );

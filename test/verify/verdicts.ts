@@ -1,7 +1,6 @@
 // Verdicts on drawn traces, word for word, judged with rules, without, and by quotas. Names, sentences and lines stand in
 // `pinned/`, with a digest of the whole. `npm test -- test/verify/verdicts-*.test.ts -u` writes the files anew; read the
 // difference.
-import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
@@ -9,13 +8,11 @@ import { judge } from "../../src/verify/judge.ts";
 import { judgeQuotas } from "../../src/verify/policy-judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { verify } from "../../src/verify/verify.ts";
+import { digestOf } from "../support/digest.ts";
 import { callByQuotas, headerByQuotas } from "./as-quotas.ts";
 import { brokenDeployments } from "./broken.ts";
 import { bytesOf, type History, numbered, play, type World } from "./history.ts";
 import { workload } from "./workload.ts";
-
-const digestOf = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12);
 
 /** So many violations of a verdict are told; the digest knows the others. */
 const toldMost = 2;

@@ -41,3 +41,11 @@ export function chanceOf(...seeds: readonly number[]): Chance {
     },
   };
 }
+
+/** Returns one of some values, each as likely as the others. */
+export const pick = <Value>(chance: Chance, of: readonly Value[]): Value =>
+  of[Math.floor(chance.next() * of.length)] as Value;
+
+/** Returns a whole number between two, these included. */
+export const whole = (chance: Chance, least: number, most: number): number =>
+  Math.floor(chance.between(least, most + 1));
