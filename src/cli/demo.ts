@@ -5,7 +5,7 @@ import type { LoadedScenario } from "../load/scenario-file.ts";
 import { runFiles } from "../report/run.ts";
 import { ownerWords, verdictWords } from "../report/source.ts";
 import { notJudgedWords } from "../report/verdict-words.ts";
-import { counted } from "../rules/words.ts";
+import { count, counted } from "../rules/words.ts";
 import type { AnyCheckReport } from "../runs/check-job.ts";
 import { INTERRUPTED, onInterrupt } from "../runs/interrupt.ts";
 import { resultOf } from "../runs/job-events.ts";
@@ -154,7 +154,8 @@ export function introduction(rules: string | undefined): string {
   const { organization, user } = shortWindows;
   return (
     `Windows of ${organization.rest.windowSeconds} s (REST) and ${organization.graphql.windowSeconds} s (GraphQL); ` +
-    `${organization.rest.limit} requests an organization, ${user.rest.limit} a user. Nothing leaves this machine.`
+    `${organization.rest.limit} requests and ${count(organization.graphql.limit)} points an organization, ` +
+    `${user.rest.limit} and ${count(user.graphql.limit)} a user. Nothing leaves this machine.`
   );
 }
 

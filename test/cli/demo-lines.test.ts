@@ -10,7 +10,8 @@ import { TypedIn } from "./typed.ts";
 
 test("it says its limits", () => {
   expect(introduction(undefined)).toBe(
-    "Windows of 5 s (REST) and 8 s (GraphQL); 90 requests an organization, 50 a user. Nothing leaves this machine.",
+    "Windows of 5 s (REST) and 8 s (GraphQL); 90 requests and 2,000 points an organization, 50 and 1,000 a user. " +
+      "Nothing leaves this machine.",
   );
   expect(introduction("github")).toBe("The limits of github. Nothing leaves this machine.");
 });
