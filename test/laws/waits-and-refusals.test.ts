@@ -102,6 +102,11 @@ describe("a refusal needs a past that left no room", () => {
     expect(await of("sliding-log", "3@0 !2@1 !1@2", counted)).toMatchObject({ judged: 1, broken: null });
   });
 
+  test("what a call took stays taken when it completes, but for calls that are under way", async () => {
+    expect(await of("sliding-log", "4@0 =0@1 !1@2")).toMatchObject({ judged: 1, broken: null });
+    expect(await of("sliding-counter", "4@0 =0@1 !1@2")).toMatchObject({ judged: 1, broken: null });
+  });
+
   test("says nothing after a clock stepped back, nor of what is not enforced", async () => {
     expect(await of("sliding-log", "1@100 !1@100")).toMatchObject({ judged: 1 });
     expect(await of("sliding-log", "1@100 1@99 !1@200")).toMatchObject({ judged: 0, broken: null });

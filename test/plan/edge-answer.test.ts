@@ -1,7 +1,8 @@
 // An edge that a search found, as an answer: with an error bar where it is short, and with the runs that would make it so.
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerAlong } from "../../src/plan/edge-answer.ts";
-import type { Sampling, Tried } from "../../src/plan/sampling.ts";
+import { type Sampling, stateOf, type Tried } from "../../src/plan/sampling.ts";
 import type { Edge } from "../../src/plan/search.ts";
 
 const sampling: Sampling = { share: 0.5, confidence: 0.95, looks: [8, 16] };
@@ -61,6 +62,43 @@ describe("an error bar", () => {
       replicationsMore: null,
     });
   });
+});
+
+/** The same number, place by place: the share of one that was not tried lies between those of the nearest that were. */
+function moreSlowly(shares: Readonly<Record<number, number>>): number | null {
+  const places = line.map((_, place) => place);
+  const shareOf = (place: number): number | undefined => shares[line[place] as number];
+  const shareAt = (place: number): number => {
+    const isTried = (other: number): boolean => shareOf(other) !== undefined;
+    const [left = 0, right = 9] = [
+      places.findLast((other) => other <= place && isTried(other)),
+      places.find((other) => other >= place && isTried(other)),
+    ];
+    const [from = 0, to = 0] = [shareOf(left), shareOf(right)];
+    return left === right ? from : from + ((to - from) * (place - left)) / (right - left);
+  };
+  for (let runs = 32; runs <= 1_000_000; runs *= 2) {
+    const states = places.map((place) => stateOf(Math.round(shareAt(place) * runs), runs, sampling));
+    const low = places.findLast((place) => place === 0 || states[place] === "holds") ?? 0;
+    const high = places.find((place) => place === 9 || states[place] === "fails") ?? 9;
+    const [holds, fails] = [line[low] as number, line[high] as number];
+    if (high - low <= 2 || Math.abs(fails - holds) <= Math.max(holds, fails) / 4) return runs - 16;
+  }
+  return null;
+}
+
+test("the runs that would make a bar short follow from the shares at each place", () => {
+  const sixteenths = fc.integer({ min: 0, max: 16 }).map((held) => held / 16);
+  const between = fc.dictionary(fc.constantFrom(...line.map(String)), sixteenths);
+  fc.assert(
+    fc.property(between, sixteenths, sixteenths, (some, first, last) => {
+      const shares = { ...some, 10: first, 100: last };
+      expect(answerAlong(edge(0, 9), sampling, line, tried(shares))).toEqual({
+        ...{ kind: "too-noisy", holds: 10, fails: 100 },
+        replicationsMore: moreSlowly(shares),
+      });
+    }),
+  );
 });
 
 test("what goes to and fro is shown, by rising values", () => {

@@ -96,6 +96,31 @@ test("a truth that alternates where the grid looks is called not monotone", () =
   expect(edgeOf(500, twoHills).edge).toEqual({ kind: "not-monotone" });
 });
 
+test("a line that the grid sees whole is told by the order of its states", () => {
+  const drawnStates = fc.array(fc.constantFrom("holds", "fails", "unclear"), { minLength: 1, maxLength: 9 });
+  fc.assert(
+    fc.property(drawnStates, (states) => {
+      const letters = states.map((state) => state[0]).join("");
+      const told = (): Edge => {
+        if (/f.*h/.test(letters)) return { kind: /h.*f/.test(letters) ? "not-monotone" : "reversed" };
+        if (/^[hu]*h$/.test(letters)) return { kind: "all" };
+        if (/^f[fu]*$/.test(letters)) return { kind: "none" };
+        const [, before = "", between = ""] = /^(.*h|)(u*)/.exec(letters) ?? [];
+        const [holds, fails] = [before.length - 1, letters.indexOf("f")];
+        const unclear = Array.from(between, (_, place) => before.length + place);
+        return {
+          kind: "edge",
+          holds: holds < 0 ? null : holds,
+          fails: fails < 0 ? null : fails,
+          unclear,
+        };
+      };
+      expect(edgeOf(states.length, (place) => states[place] ?? "unclear").edge).toEqual(told());
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("a band that stays unclear is bracketed from both sides as tightly as there are candidates", () => {
   fc.assert(
     fc.property(fc.integer({ min: 20, max: 5_000 }), fc.nat(), fc.nat(100), (length, drawn, wide) => {

@@ -112,8 +112,7 @@ describe("a comparison", () => {
     ),
   });
   const figures = comparedFigures(scenario);
-  const shop = (until: readonly string[] = []): Workshop => {
-    const sampling = samplingOf(16, 0.95);
+  const shop = (until: readonly string[] = [], sampling = samplingOf(16, 0.95)): Workshop => {
     const goals = until.map((text) => parseGoal(text, scenario));
     return {
       ...{ outcomes: new Outcomes(), sampling, screen: sampling, goals, fitError: null },
@@ -173,6 +172,13 @@ describe("a comparison", () => {
     const { result } = driven(compare(shop(["refusedShare < 30%"]), scenario), outcomeOf);
     const times = result.alternatives[0]?.replications;
     expect(result.alternatives.slice(0, 2).map(({ held }) => held)).toEqual([0, times]);
+  });
+
+  test("takes the runs of the only look where there is no second one", () => {
+    const sampling = samplingOf(6, 0.95);
+    expect(sampling.looks).toEqual([6]);
+    const { result } = driven(compare(shop([], sampling), scenario), outcomeOf);
+    expect(new Set(result.alternatives.map(({ replications }) => replications))).toEqual(new Set([6]));
   });
 
   test("of nobody who is refused asks for no more", () => {

@@ -1,0 +1,57 @@
+// Experiments on isolation in virtual time: calls of another operation, against counts that they do not use.
+import { expect, test } from "vitest";
+import { isolationExperiments } from "../../src/audit/experiments/isolation.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { Played, type Sent } from "./played.ts";
+
+const limit = 100;
+const windowOf = (name: string) => ({
+  [name]: { algorithm: { kind: "fixed-window", limit, windowSeconds: 60, anchor: "epoch" }, key: ["user"] },
+});
+const policy = parsePolicy({
+  ...{ version: 2, name: "two", quotas: { ...windowOf("reads"), ...windowOf("writes") } },
+  operations: {
+    read: { uses: { reads: 1 }, samples: [{ path: "/read" }] },
+    write: { uses: { writes: 1 }, samples: [{ path: "/write" }] },
+  },
+  routes: [
+    { path: "/read", operation: "read" },
+    { path: "/write", operation: "write" },
+  ],
+  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  wire: {
+    revision: "1",
+    readings: [
+      {
+        headers: { "X-Limit": "{limit}", "X-Left": "{remaining}", "X-Reset": "{reset}" },
+        reset: { form: "delta-s", means: "window-end", round: "ceil" },
+      },
+    ],
+  },
+});
+
+/** Judges reads beside writes, which are answered by a status and charged to reads so much. */
+function judged(status: number, chargeOfWrite: number) {
+  let used = 0;
+  const server = ({ operation }: { readonly operation: string }, nowMs: number): Sent => {
+    used += operation === "read" ? 1 : chargeOfWrite;
+    const reset = String(Math.ceil((60_000 - (nowMs % 60_000)) / 1000));
+    const headers = { "x-limit": String(limit), "x-left": String(limit - used), "x-reset": reset };
+    return operation === "read" ? { status: 200, headers } : { status };
+  };
+  const played = new Played(server, 1, "epoch", { policy });
+  const subject = played.lab.subjects.find(({ operation }) => operation === "read");
+  const experiment = isolationExperiments.find(({ name }) => name === "other-operation");
+  if (subject === undefined || experiment === undefined) throw new RangeError("there is no such experiment");
+  return played.play(experiment.run(played.lab, subject));
+}
+
+test("calls of another operation that are charged here break the law", () => {
+  expect(judged(200, 0)).toEqual({ state: "kept" });
+  expect(judged(200, 1)).toMatchObject({ state: "broken", expected: "calls of write are not charged here" });
+});
+
+test("calls of another operation that are refused show nothing", () => {
+  expect(judged(429, 1)).toEqual({ state: "kept" });
+  expect(judged(503, 1)).toMatchObject({ state: "broken" });
+});
