@@ -28,7 +28,7 @@ import {
   type WorkSession,
 } from "./sessions.ts";
 import { absencesOf, type FittedSpread, spreadOf } from "./spread.ts";
-import { isMemoryless, PearsonSum, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, isMemoryless, PearsonSum, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 import { workOf } from "./work.ts";
 import { beginningOf, workdaysOf } from "./workdays.ts";
@@ -56,11 +56,16 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const daily = byWorkdays(profiles, recording);
   if (daily !== null) return daily;
   const { awayMs, cut, lasting } = cutOf(profiles, recording);
-  const calendar = calendarOf(profiles, cut, recording);
+  const calendar = calendarOf(
+    profiles,
+    cut.map(({ sessions }) => sessions),
+    recording,
+  );
   const rhythm = rhythmOf(calendar);
   const loop = loopOf(profiles, cut, slackOf(recording), lasting);
-  const sizes = new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ jobs }) => jobs)));
-  const steps = new SortedSample(cut.flatMap(({ sessions }) => sessions.map(({ spells }) => spells)));
+  const sessions = flatOf(cut.map((each) => each.sessions));
+  const sizes = new SortedSample(sessions.map(({ jobs }) => jobs));
+  const steps = new SortedSample(sessions.map(({ spells }) => spells));
   const plain =
     rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(steps)));
   if (plain || sizes.count < 2) return null;
@@ -95,16 +100,27 @@ function byWorkdays(profiles: readonly Profile[], recording: Recording): Comings
   };
 }
 
-function calendarOf(profiles: readonly Profile[], cut: readonly Sessions[], recording: Recording): Calendar {
-  const lives = cut.map(({ sessions }, index) => ({
+/** @param sessions of each caller, in the order of time, with pauses in between */
+function calendarOf(
+  profiles: readonly Profile[],
+  sessions: readonly (readonly Spell[])[],
+  recording: Recording,
+): Calendar {
+  const lives = sessions.map((own, index) => ({
     joinedMs: joinedMs((profiles[index] as Profile).jobs, recording),
-    sessions,
+    sessions: own,
   }));
   return new Calendar(lives, recording.startedAtMs, recording.endedAtMs);
 }
 
 /** Returns what a caller does between two pauses: a call, or some at once. */
 const spellsIn = ({ shape, runs, jobs }: Profile): readonly Spell[] => (shape.kind === "call" ? runs : jobs);
+
+/** Joins spells without a pause in between. */
+const joinedSpells = (spells: readonly Spell[]): readonly Spell[] =>
+  spells.every(({ startMs }, index) => index === 0 || startMs > (spells[index - 1] as Spell).endMs)
+    ? spells
+    : sessionsOf(spells, 0).sessions;
 
 /** Callers' jobs in sessions. */
 interface Cut {
@@ -121,18 +137,19 @@ interface Cut {
  */
 function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
   const spells = profiles.map(spellsIn);
-  const calls = spells.map((each) => sessionsOf(each, 0));
-  const calendar = calendarOf(profiles, calls, recording);
+  const calendar = calendarOf(profiles, spells.map(joinedSpells), recording);
   const usual = rhythmOf(calendar);
   // A pause at night is long, but need not be an absence: pauses are compared in busy time.
   const lengthOf = (fromMs: number, untilMs: number): number =>
     usual === null ? untilMs - fromMs : busyBetween(usual, fromMs, untilMs, calendar.daysOff);
-  const pausesMs = spells.flatMap((each) =>
-    each.slice(1).map(({ startMs }, index) => Math.max(0, lengthOf((each[index] as Spell).endMs, startMs))),
+  const pausesMs = flatOf(
+    spells.map((each) =>
+      each.slice(1).map(({ startMs }, index) => Math.max(0, lengthOf((each[index] as Spell).endMs, startMs))),
+    ),
   );
   const { awayMs, outerMs } = absencesIn(pausesMs);
   if (outerMs > 0) {
-    const starts = spells.flatMap((each) => each.map(({ startMs }) => startMs));
+    const starts = flatOf(spells.map((each) => each.map(({ startMs }) => startMs)));
     const busy = sumOf(starts.map((ms) => lengthOf(ms, ms + minuteMs))) / (minuteMs * starts.length);
     // Quiet hours shrink absences, but no other pause is as long as an absence of busy hours.
     const cut = spells.map((each) =>
@@ -142,15 +159,15 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
     );
     if (surelyEndByTime(cut)) return { awayMs: outerMs, cut, lasting: true };
   }
-  const none = { awayMs: 0, cut: calls, lasting: false };
-  if (awayMs === 0) return none;
+  const none = (): Cut => ({ awayMs: 0, cut: spells.map((each) => sessionsOf(each, 0)), lasting: false });
+  if (awayMs === 0) return none();
   const cut = spells.map((each) => sessionsOf(each, awayMs, lengthOf));
-  return usual !== null && lastOverADay(cut) ? none : { awayMs, cut, lasting: false };
+  return usual !== null && lastOverADay(cut) ? none() : { awayMs, cut, lasting: false };
 }
 
 /** Tells whether most sessions hold a night: then they tell nothing of the hours at which calls come. */
 const lastOverADay = (cut: readonly Sessions[]): boolean =>
-  new SortedSample(cut.flatMap(lengthsOf)).median > dayMs;
+  new SortedSample(flatOf(cut.map(lengthsOf))).median > dayMs;
 
 const lengthsOf = ({ sessions }: Sessions): readonly number[] =>
   sessions.map(({ startMs, endMs }) => endMs - startMs);
@@ -170,7 +187,7 @@ export function bySize(
   recording: Recording,
 ): Readonly<Record<"short" | "long", readonly (readonly RecordedJob[])[]>> | null {
   const { awayMs, cut } = cutOf(profiles, recording);
-  const all = cut.flatMap(({ sessions }) => sessions);
+  const all = flatOf(cut.map(({ sessions }) => sessions));
   const days = Math.max(1, (recording.endedAtMs - recording.startedAtMs) / dayMs);
   if (awayMs === 0 || all.length < sessionsTell * days * profiles.length) return null;
   const usual = new SortedSample(all.map(({ jobs }) => jobs)).median;

@@ -46,6 +46,19 @@ export function beginningsOf({ jobs }: Profile, absenceMs: number): Beginning[] 
   return found;
 }
 
+/** An instant after which many callers begin within a span, with their number and the usual one. */
+export interface Gathering {
+  readonly atMs: number;
+  readonly count: number;
+  readonly usual: number;
+}
+
+/** Counts beginnings between two instants. */
+type Counter = (fromMs: number, toMs: number) => number;
+
+/** Least number of beginnings of a gathering. */
+const gatheringLeast = 3;
+
 /** Beginnings of all callers, and the number that is usual at an instant. */
 export class Crowd {
   /** Beginnings that no refusal explains, ms since the epoch, rising. */
@@ -56,8 +69,24 @@ export class Crowd {
   /** @param beginnings in the order of time */
   constructor(beginnings: readonly Beginning[], recording: Recording) {
     this.#all = beginnings.map(({ atMs }) => atMs);
-    this.starts = beginnings.flatMap(({ atMs, isAfterRefusal }) => (isAfterRefusal ? [] : [atMs]));
+    this.starts = beginnings.filter(({ isAfterRefusal }) => !isAfterRefusal).map(({ atMs }) => atMs);
     this.#recording = recording;
+  }
+
+  /** Returns the beginnings after which more than twice as many as usual come within a span. */
+  gatherings(spanMs: number): readonly Gathering[] {
+    const { starts } = this;
+    const countIn = counterAlong(starts);
+    const [before, after] = [counterAlong(this.#all), counterAlong(this.#all)];
+    const found: Gathering[] = [];
+    for (let place = 0; place < starts.length; place++) {
+      const atMs = starts[place] as number;
+      const count = countIn(atMs, atMs + spanMs);
+      if (count < gatheringLeast || atMs === starts[place - 1]) continue;
+      const usual = this.#usual(atMs, spanMs, before, after);
+      if (usual !== null && isMany(usual, count)) found.push({ atMs, count, usual });
+    }
+    return found;
   }
 
   /** Returns the number of beginnings within a span that no refusal explains. */
@@ -67,10 +96,15 @@ export class Crowd {
 
   /** Returns the usual number of beginnings within a span, by the time around it; `null` if that was not recorded. */
   usualIn(atMs: number, spanMs: number): number | null {
+    const between: Counter = (fromMs, toMs) => countBetween(this.#all, fromMs, toMs);
+    return this.#usual(atMs, spanMs, between, between);
+  }
+
+  #usual(atMs: number, spanMs: number, before: Counter, after: Counter): number | null {
     const { startedAtMs, endedAtMs } = this.#recording;
     const [fromMs, toMs] = [Math.max(startedAtMs, atMs - aroundMs), Math.min(endedAtMs, atMs + aroundMs)];
     const [beforeMs, afterMs] = [atMs - nextToMs, atMs + spanMs + nextToMs];
-    const seen = countBetween(this.#all, fromMs, beforeMs) + countBetween(this.#all, afterMs, toMs);
+    const seen = before(fromMs, beforeMs) + after(afterMs, toMs);
     const watchedMs = Math.max(0, beforeMs - fromMs) + Math.max(0, toMs - afterMs);
     // Half a beginning is added: what was never seen may still come.
     return watchedMs <= 0 ? null : ((seen + 0.5) * spanMs) / watchedMs;
@@ -80,13 +114,25 @@ export class Crowd {
 const countBetween = (all: readonly number[], fromMs: number, toMs: number): number =>
   Math.max(0, placeOf(all, toMs) - placeOf(all, fromMs));
 
+/** Returns a counter that goes along instants in rising order, and takes only rising ones: no search for each. */
+function counterAlong(all: readonly number[]): Counter {
+  let [from, to] = [0, 0];
+  return (fromMs, toMs) => {
+    while (from < all.length && (all[from] as number) < fromMs) from += 1;
+    while (to < all.length && (all[to] as number) < toMs) to += 1;
+    return Math.max(0, to - from);
+  };
+}
+
+const isMany = (usual: number, count: number): boolean => count > 2 * usual;
+
 /**
  * Tells whether `count` beginnings are too many to be chance.
  * @param usual usual number of beginnings
  * @param places number of places at which they could have been found
  */
 export const isCrowd = (usual: number, count: number, places: number): boolean =>
-  count > 2 * usual && poissonTail(usual, count) * places * rareCrowd < 1;
+  isMany(usual, count) && poissonTail(usual, count) * places * rareCrowd < 1;
 
 /** Returns the first place that is not before an instant. */
 export function placeOf(starts: ArrayLike<number>, ms: number): number {

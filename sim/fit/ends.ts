@@ -1,7 +1,7 @@
 // The end of sessions: after a time, or after a number of calls.
 import { ln } from "../../src/scenario/elementary.ts";
 import type { Sessions, WorkSession } from "./sessions.ts";
-import { SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, SortedSample, sumOf } from "./statistics.ts";
 
 /** Number of calls, or of usual gaps, below which a session shows neither its length nor its pace. */
 const longSession = 5;
@@ -56,7 +56,7 @@ interface Logs {
  * sessions, their numbers of calls differ, too, but not their lengths.
  */
 export function surelyEndByTime(cut: readonly Sessions[]): boolean {
-  const gaps = cut.flatMap(({ gapsMs }) => gapsMs);
+  const gaps = flatOf(cut.map(({ gapsMs }) => gapsMs));
   const sumMs = sumOf(gaps);
   const [gapMs, endMs] = [sumMs / gaps.length, sumOf(gaps.map((ms) => ms * ms)) / sumMs];
   // A session ends within a gap, and a gap that holds an instant is longer than others: `endMs` on the average.

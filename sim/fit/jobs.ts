@@ -7,13 +7,13 @@ import type { RecordedCall, RefusalSaid } from "./recorded-call.ts";
 import type { RecordedCaller } from "./recording.ts";
 import type { FittedSpan } from "./spread.ts";
 
-/** A call with its retries. */
+/** A call with its retries. It is a spell and a run by itself, too. */
 export class RecordedJob {
   readonly first: RecordedCall;
   last: RecordedCall;
   /** Number of calls so far. */
   attempts = 1;
-  /** Number of jobs in this spell: a job is a spell by itself. */
+  /** Number of jobs in this spell. */
   readonly jobs = 1;
 
   constructor(call: RecordedCall) {
@@ -33,6 +33,22 @@ export class RecordedJob {
 
   get key(): string {
     return this.first.kind.key;
+  }
+
+  get refused(): boolean {
+    return isRefused(this.last);
+  }
+
+  get firstEndMs(): number {
+    return this.first.endMs;
+  }
+
+  get together(): number {
+    return 1;
+  }
+
+  get open(): number {
+    return 1;
   }
 }
 

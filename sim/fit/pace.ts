@@ -14,7 +14,7 @@ import type { Recording } from "./recording.ts";
 import type { RunForm } from "./runs.ts";
 import { absenceOf, sessionsOf } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
-import { mode, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, mode, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { areInTurn } from "./turns.ts";
 import { roughText, spreadText, timeText } from "./words.ts";
 
@@ -91,7 +91,7 @@ const clocksOf = (profiles: readonly Profile[]) =>
   profiles.map(({ pace, runs }) => ({ ...(pace as CallPace & { kind: "ticks" }), gaps: runs.length - 1 }));
 
 const startsOf = (profiles: readonly Profile[]): number[] =>
-  profiles.flatMap(({ runs, clients }) => runs.slice(0, clients).map(({ startMs }) => startMs));
+  flatOf(profiles.map(({ runs, clients }) => runs.slice(0, clients).map(({ startMs }) => startMs)));
 
 function byTheClock(profiles: readonly Profile[], recording: Recording): PaceFit {
   const slackMs = slackOf(recording);
@@ -149,9 +149,9 @@ function closed(profiles: readonly Profile[], clients: number, everyMs: number, 
 
 function byPauses(profiles: readonly Profile[], recording: Recording): PaceFit {
   const slackMs = slackOf(recording);
-  const pauses = profiles.flatMap(pausesIn);
+  const pauses = flatOf(profiles.map(pausesIn));
   const think = spreadOf(pauses, 0, slackMs);
-  const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
+  const atOnce = atOnceOf(flatOf(profiles.map(({ runs }) => runs.map(({ jobs }) => jobs))));
   const over = profiles.filter((profile) => isOver(profile, recording));
   const lengths = profiles.map(({ jobs }) => jobs.length);
   const starts = startsOf(profiles);
@@ -260,7 +260,7 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
   const cron = every === null ? null : byCron(profiles, every.everyMs);
   if (cron !== null)
     return { ...common, ...cron.comes, behaviour: { ...cron.timetable, of: { ...shape, everyMs: null } } };
-  const starts = profiles.flatMap((profile) => profile.runs.map(({ startMs }) => startMs));
+  const starts = flatOf(profiles.map((profile) => profile.runs.map(({ startMs }) => startMs)));
   const over = profiles.filter((profile) => isOver(profile, recording));
   if (pace === "pause" || (pace === "once" && isOpen(profiles, over, starts, recording)))
     return {
@@ -272,7 +272,7 @@ function inRuns(profiles: readonly Profile[], shape: RunShape, recording: Record
 }
 
 function byChance(profiles: readonly Profile[], recording: Recording): PaceFit {
-  const starts = profiles.flatMap(({ jobs }) => jobs.map(({ startMs }) => startMs));
+  const starts = flatOf(profiles.map(({ jobs }) => jobs.map(({ startMs }) => startMs)));
   return {
     behaviour: { kind: "worker", think: { kind: "constant", ms: 0 }, atOnce: null, jobs: 1 },
     rhythms: [],

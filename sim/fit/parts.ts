@@ -20,7 +20,7 @@ import type { RecordedCall } from "./recorded-call.ts";
 import type { Recording } from "./recording.ts";
 import { risesIn } from "./rises.ts";
 import { spreadOf } from "./spread.ts";
-import { SortedSample } from "./statistics.ts";
+import { flatOf, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
 import { visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
@@ -90,7 +90,7 @@ function restOf(profile: Profile, rest: readonly RecordedJob[], recording: Recor
 }
 
 function without(jobs: readonly RecordedJob[], wakes: readonly OwnWakes[]): RecordedJob[] {
-  const taken = new Set(wakes.flatMap(({ sessions }) => sessions.flatMap((session) => session.jobs)));
+  const taken = new Set(flatOf(flatOf(wakes.map(({ sessions }) => sessions)).map((session) => session.jobs)));
   return jobs.filter((job) => !taken.has(job));
 }
 
@@ -175,7 +175,7 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
         Math.max(most, minutesBetween(first.schedule, schedule) * minuteMs + spreadMs),
       0,
     );
-    const pausesMs = own.flatMap((each) => each.pausesMs);
+    const pausesMs = flatOf(own.map((each) => each.pausesMs));
     const jobs = profiles.flatMap((profile) =>
       profileOfJobs(profile, profile.apart?.timetables[place]?.jobs ?? [], slackMs),
     );
@@ -218,9 +218,9 @@ function loopPart(
     };
   const fit = bySessions(profiles, recording);
   if (fit !== null) return { part: { behaviour: fit.behaviour, mix }, rhythms: fit.rhythms };
-  const think = spreadOf(profiles.flatMap(pausesIn), 0, slackOf(recording));
+  const think = spreadOf(flatOf(profiles.map(pausesIn)), 0, slackOf(recording));
   const once = profiles.every(({ jobs }) => jobs.length === 1);
-  const atOnce = atOnceOf(profiles.flatMap(({ runs }) => runs.map(({ jobs }) => jobs)));
+  const atOnce = atOnceOf(flatOf(profiles.map(({ runs }) => runs.map(({ jobs }) => jobs))));
   return { part: { behaviour: { kind: "worker", think, atOnce, jobs: once ? 1 : null }, mix }, rhythms: [] };
 }
 

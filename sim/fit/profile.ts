@@ -322,7 +322,12 @@ function everyNth(values: Float64Array, step: number, first: number): SortedSamp
   return new SortedSample(some);
 }
 
-const startsOf = (runs: readonly Spell[]): Float64Array => Float64Array.from(runs, ({ startMs }) => startMs);
+// `Float64Array.from` takes ten times as long.
+function startsOf(runs: readonly Spell[]): Float64Array {
+  const starts = new Float64Array(runs.length);
+  for (let place = 0; place < starts.length; place++) starts[place] = (runs[place] as Spell).startMs;
+  return starts;
+}
 
 /** Finds several clients of one period under one name: every n-th call keeps to the clock, though adjacent calls do not. */
 function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: CallPace; clients: number } | null {

@@ -1,6 +1,6 @@
 // Rhythm of returns by hour and day: the rate at which absent callers come back, relative to the mean rate.
 import { dayMs, hourMs, hourOf, isWeekend, weekdayOf } from "./days.ts";
-import type { WorkSession } from "./sessions.ts";
+import type { Spell } from "./runs.ts";
 import { PearsonSum, sumOf } from "./statistics.ts";
 
 /** Fitted rhythm in the form of `RhythmInput`; hours are UTC. */
@@ -25,7 +25,7 @@ export const evenRhythm: FittedRhythm = {
 /** One caller's sessions in the order of time, and the instant at which it joined. */
 export interface Life {
   readonly joinedMs: number;
-  readonly sessions: readonly WorkSession[];
+  readonly sessions: readonly Spell[];
 }
 
 /** Number of hours that are told apart: 24 of weekdays, then 24 of weekends. */
@@ -70,10 +70,11 @@ export class Calendar {
       return { hour: hourOf(ms), weekday: weekdayOf(ms), day: Math.floor(ms / dayMs), returns: 0, away: 0 };
     });
     this.callers = lives.length;
-    this.calls = sumOf(lives.flatMap(({ sessions }) => sessions).map(({ jobs }) => jobs));
+    let calls = 0;
     for (const { joinedMs, sessions } of lives) {
       let leftMs = joinedMs;
-      for (const { startMs: backMs, endMs: goneMs } of sessions) {
+      for (const { startMs: backMs, endMs: goneMs, jobs } of sessions) {
+        calls += jobs;
         this.#away(leftMs, backMs);
         const cell = this.#cellAt(backMs);
         if (cell !== undefined) cell.returns += 1;
@@ -81,6 +82,7 @@ export class Calendar {
       }
       this.#away(leftMs, endMs);
     }
+    this.calls = calls;
     this.daysOff = lives.length < callersTell ? new Set() : daysOffIn(this.#hours);
     this.cells = this.#hours.filter(({ day }) => !this.daysOff.has(day));
   }

@@ -1,12 +1,11 @@
 // Refusals where the limits had room. Many of them show that a fit was given other limits than the calls met.
 import { shortName } from "../../src/rules/printable.ts";
 import { count, counted } from "../../src/rules/words.ts";
-import { isRefusal } from "../../src/wire/outcome.ts";
 import { isRefused } from "./jobs.ts";
 import type { FittedWindow, Limits } from "./limits.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
-import { sumOf } from "./statistics.ts";
+import { flatOf, sumOf } from "./statistics.ts";
 
 /** Number of parts of a window that are counted apart. */
 const parts = 12;
@@ -25,15 +24,18 @@ class Admitted {
   readonly #sums: Float64Array;
 
   constructor(
-    calls: readonly RecordedCall[],
+    callers: readonly RecordedCaller[],
+    isCounted: (call: RecordedCall) => boolean,
     { limit, windowSeconds, onGrid }: FittedWindow,
     { startedAtMs, endedAtMs }: Recording,
   ) {
     [this.limit, this.seconds, this.#onGrid] = [limit, windowSeconds, onGrid];
     this.#fromMs = Math.floor(startedAtMs / (1000 * windowSeconds)) * 1000 * windowSeconds;
     const sums = new Float64Array(this.#part(endedAtMs) + 2);
-    for (const { atMs, status, kind } of calls)
-      if (!isRefusal(status)) add(sums, this.#part(atMs) + 1, Math.max(kind.cost, kind.actual));
+    for (const { calls } of callers)
+      for (const call of calls)
+        if (!isRefused(call) && isCounted(call))
+          add(sums, this.#part(call.atMs) + 1, Math.max(call.kind.cost, call.kind.actual));
     for (let part = 1; part < sums.length; part++) add(sums, part, sums[part - 1] as number);
     this.#sums = sums;
     this.most = this.#mostOf();
@@ -102,20 +104,18 @@ function refusalsOf(
 ): Refusals | null {
   const organization = (callers[0] as RecordedCaller).organization;
   const windows = limits.windowsOf({ organization, user: "" }, operation);
-  // Most recordings have no refusals: their calls are not copied.
-  if (windows === null || !callers.some(({ calls }) => calls.some(isRefused))) return null;
-  const callsOf = (some: readonly RecordedCaller[]): RecordedCall[] =>
-    some.flatMap(({ calls }) => calls.filter(({ kind }) => kind.operation === operation && !kind.free));
-  const calls = callsOf(callers);
-  const refused = calls.filter(isRefused).length;
+  if (windows === null) return null;
+  const isCounted = ({ kind }: RecordedCall): boolean => kind.operation === operation && !kind.free;
+  const refusedOf = (some: readonly RecordedCaller[]): readonly RecordedCall[] =>
+    flatOf(some.map(({ calls }) => calls.filter((call) => isRefused(call) && isCounted(call))));
+  const refused = refusedOf(callers).length;
   if (refused === 0) return null;
-  const all = new Admitted(calls, windows[0], recording);
+  const all = new Admitted(callers, isCounted, windows[0], recording);
   const users = groupedBy(callers, "user").map((own) => {
-    const calls = callsOf(own);
     const { user } = own[0] as RecordedCaller;
     const [, window] = limits.windowsOf({ organization, user }, operation) ?? windows;
-    const admitted = new Admitted(calls, window, recording);
-    const withRoom = calls.filter((call) => isRefused(call) && all.hadRoom(call) && admitted.hadRoom(call));
+    const admitted = new Admitted(own, isCounted, window, recording);
+    const withRoom = refusedOf(own).filter((call) => all.hadRoom(call) && admitted.hadRoom(call));
     return { admitted, withRoom: withRoom.length };
   });
   const [busiest] = users.map(({ admitted }) => admitted).toSorted((a, b) => b.most - a.most);

@@ -1,5 +1,5 @@
 // Jobs → runs of jobs that belong together, and their shape: a call, a volley, a list page by page, a queue.
-import { isRefused, type RecordedJob } from "./jobs.ts";
+import type { RecordedJob } from "./jobs.ts";
 import { mode, SortedSample } from "./statistics.ts";
 
 export type RunForm =
@@ -24,27 +24,15 @@ export interface Spell {
 
 /** Jobs that belong together: each begins before earlier ones end, or as soon as they end. */
 export interface JobRun extends Spell {
-  endMs: number;
-  jobs: number;
   /** True if the last job was refused. */
-  refused: boolean;
+  readonly refused: boolean;
   /** Instant of the first answer to any job, ms since the epoch. */
-  firstEndMs: number;
+  readonly firstEndMs: number;
   /** Number of jobs that began at the run's start. */
-  together: number;
+  readonly together: number;
   /** Most jobs open at once. */
-  open: number;
+  readonly open: number;
 }
-
-const alone = ({ startMs, endMs, first, last }: RecordedJob): JobRun => ({
-  startMs,
-  endMs,
-  jobs: 1,
-  refused: isRefused(last),
-  firstEndMs: first.endMs,
-  together: 1,
-  open: 1,
-});
 
 /** Tells whether most long runs end with a refusal: then the limit sets their length, not the caller. */
 export function endedByRefusals(runs: readonly JobRun[]): boolean {
@@ -54,25 +42,36 @@ export function endedByRefusals(runs: readonly JobRun[]): boolean {
 
 export function runsOf(jobs: readonly RecordedJob[], slackMs: number): JobRun[] {
   const runs: JobRun[] = [];
-  let members: RecordedJob[] = [];
-  for (const job of jobs) {
-    const run = runs.at(-1);
-    if (run === undefined || job.startMs > run.endMs + slackMs) {
-      if (run !== undefined) run.open = mostOpen(members);
-      runs.push(alone(job));
-      members = [job];
-      continue;
+  for (let from = 0; from < jobs.length; ) {
+    let { endMs } = jobs[from] as RecordedJob;
+    let to = from + 1;
+    for (; to < jobs.length; to++) {
+      const job = jobs[to] as RecordedJob;
+      if (job.startMs > endMs + slackMs) break;
+      endMs = Math.max(endMs, job.endMs);
     }
-    members.push(job);
-    run.jobs += 1;
-    run.refused = isRefused(job.last);
-    if (beganWith(run, job, slackMs)) run.together += 1;
-    run.firstEndMs = Math.min(run.firstEndMs, job.first.endMs);
-    run.endMs = Math.max(run.endMs, job.endMs);
+    runs.push(runOf(jobs, from, to, slackMs));
+    from = to;
   }
-  const last = runs.at(-1);
-  if (last !== undefined) last.open = mostOpen(members);
   return runs;
+}
+
+/** Makes a run of the jobs of some places. A job alone is a run by itself. */
+function runOf(jobs: readonly RecordedJob[], from: number, to: number, slackMs: number): JobRun {
+  const first = jobs[from] as RecordedJob;
+  if (to === from + 1) return first;
+  const { startMs } = first;
+  let { endMs, firstEndMs } = first;
+  let together = 1;
+  for (let place = from + 1; place < to; place++) {
+    const job = jobs[place] as RecordedJob;
+    if (beganWith({ startMs, firstEndMs }, job, slackMs)) together += 1;
+    firstEndMs = Math.min(firstEndMs, job.firstEndMs);
+    endMs = Math.max(endMs, job.endMs);
+  }
+  const { refused } = jobs[to - 1] as RecordedJob;
+  const open = mostOpen(jobs.slice(from, to));
+  return { startMs, endMs, jobs: to - from, refused, firstEndMs, together, open };
 }
 
 /** Returns the most jobs open at once, of jobs in the order of starts. A job that ends as another begins is over. */
@@ -155,7 +154,11 @@ function begunTogether(jobs: readonly RecordedJob[]): number {
 export const coarseMs = 1000;
 
 /** Tells whether a job began with its run, not after an answer. */
-function beganWith({ startMs, firstEndMs }: JobRun, job: RecordedJob, slackMs: number): boolean {
+function beganWith(
+  { startMs, firstEndMs }: Pick<JobRun, "startMs" | "firstEndMs">,
+  job: RecordedJob,
+  slackMs: number,
+): boolean {
   const atMs = Math.max(job.startMs, job.first.atMs);
   return atMs - startMs <= slackMs && (atMs < firstEndMs || slackMs >= coarseMs);
 }

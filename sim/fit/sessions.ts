@@ -5,7 +5,7 @@ import { exp } from "../../src/scenario/elementary.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { classOf } from "./pace-classes.ts";
 import type { Spell } from "./runs.ts";
-import { SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, SortedSample, sumOf } from "./statistics.ts";
 
 /** One spell of work. */
 export interface WorkSession {
@@ -44,11 +44,12 @@ export function sessionsOf(
   const pausesMs: number[] = [];
   const sizes: number[] = [];
   const gapsMs: number[] = [];
+  let session: WorkSession | undefined;
   for (const { startMs, endMs, jobs } of spells) {
-    const session = sessions.at(-1);
     sizes.push(jobs);
     if (session === undefined || lengthOf(session.endMs, startMs) > awayMs) {
-      sessions.push({ startMs, endMs, lastMs: startMs, jobs, spells: 1 });
+      session = { startMs, endMs, lastMs: startMs, jobs, spells: 1 };
+      sessions.push(session);
       continue;
     }
     pausesMs.push(Math.max(0, startMs - session.endMs));
@@ -62,12 +63,16 @@ export function sessionsOf(
 }
 
 /** Joins the sessions of several callers. */
-export const joined = (all: readonly Sessions[]): Sessions => ({
-  sessions: all.flatMap(({ sessions }) => sessions),
-  pausesMs: all.flatMap(({ pausesMs }) => pausesMs),
-  sizes: all.flatMap(({ sizes }) => sizes),
-  gapsMs: all.flatMap(({ gapsMs }) => gapsMs),
-});
+export function joined(all: readonly Sessions[]): Sessions {
+  const [first] = all;
+  if (first !== undefined && all.length === 1) return first;
+  return {
+    sessions: flatOf(all.map(({ sessions }) => sessions)),
+    pausesMs: flatOf(all.map(({ pausesMs }) => pausesMs)),
+    sizes: flatOf(all.map(({ sizes }) => sizes)),
+    gapsMs: flatOf(all.map(({ gapsMs }) => gapsMs)),
+  };
+}
 
 /** Least number of calls that can show when a caller joined. */
 const fewCalls = 20;

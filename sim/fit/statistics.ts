@@ -103,6 +103,13 @@ export function sumOf(values: Iterable<number>): number {
   return sum;
 }
 
+/** Returns the values of some lists, one list after the other. `flatMap` takes far longer where numbers are many. */
+export function flatOf<Value>(lists: readonly (readonly Value[])[]): Value[] {
+  const all: Value[] = [];
+  for (const list of lists) for (const value of list) all.push(value);
+  return all;
+}
+
 /** Adds one to a count. */
 export function addAt(counts: number[], place: number): void {
   counts[place] = (counts[place] as number) + 1;

@@ -3,12 +3,12 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
 import { placeOf } from "./crowds.ts";
-import { dayMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
+import { dayMs, isWeekend, minuteMs, phaseOf, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { absenceOf, isMuchLonger, joinedMs, longAmong, sessionsOf, type WorkSession } from "./sessions.ts";
-import { SortedSample } from "./statistics.ts";
+import { flatOf, SortedSample } from "./statistics.ts";
 
 const periodsMs = [5, 10, 15, 20, 30, 60, 24 * 60].map((minutes) => minutes * minuteMs);
 /** Least period, ms, whose jobs may keep to any second of the minute, as if their own clock was late. */
@@ -27,16 +27,17 @@ export function timetablesOf(
   const awayMs = absenceOf(pausesMs) || 30_000;
   // A caller that calls every few seconds has sessions in any minute; only its volleys can show a timetable.
   const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
-  const cut = (some: readonly RecordedJob[]) => [
-    sessionsOf(some, awayMs).sessions,
-    longAmong(sessionsOf(some, volleyMs).sessions),
-  ];
+  const cut = (some: readonly RecordedJob[]): readonly Cut[] => {
+    const { sessions } = sessionsOf(some, awayMs);
+    const volleys = volleyMs === awayMs ? sessions : sessionsOf(some, volleyMs).sessions;
+    return [cutOf(sessions), cutOf(longAmong(volleys))];
+  };
   let [rest, cuts] = [jobs, cut(jobs)];
   const timetables: ClockedSessions[] = [];
   for (const periodMs of periodsMs) {
     let punctual: Punctual | null = null;
     for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
-      for (const sessions of cuts) punctual ??= punctualIn(sessions, periodMs, watched, anySecond);
+      for (const one of cuts) punctual ??= punctualIn(one, periodMs, watched, anySecond);
     if (punctual === null) continue;
     const timetable = timetableOf(
       [punctual.found.map(({ startMs }) => startMs)],
@@ -51,6 +52,31 @@ export function timetablesOf(
     timetables.push(...bySize(own, { ...timetable, schedule }, periodMs, awayMs));
   }
   return { timetables, rest };
+}
+
+/** Sessions in the order of time, and the number that begin in each span of the day. */
+interface Cut {
+  readonly sessions: readonly WorkSession[];
+  readonly spans: Uint32Array;
+}
+
+function cutOf(sessions: readonly WorkSession[]): Cut {
+  const spans = new Uint32Array(dayMs / punctualMs);
+  for (const { startMs } of sessions) {
+    const span = Math.floor(phaseOf(startMs, dayMs) / punctualMs);
+    spans[span] = (spans[span] as number) + 1;
+  }
+  return { sessions, spans };
+}
+
+/** Returns the number of sessions that begin in each span of a period, which divides the day. */
+function countsIn({ spans }: Cut, periodMs: number): Uint32Array {
+  const counts = new Uint32Array(periodMs / punctualMs);
+  for (let span = 0; span < spans.length; span++) {
+    const place = span % counts.length;
+    counts[place] = (counts[place] as number) + (spans[span] as number);
+  }
+  return counts;
 }
 
 /** Time in which a caller was there, ms since the epoch. */
@@ -74,40 +100,32 @@ function weekendsIn({ startedAtMs }: Watched, periodMs: number, periods: number)
   return count;
 }
 
-/**
- * Returns the sessions that begin close together at the same time of most periods; `null` if there are none.
- * @param sessions in the order of time
- */
-function punctualIn(
-  sessions: readonly WorkSession[],
-  periodMs: number,
-  watched: Watched,
-  anySecond: boolean,
-): Punctual | null {
+/** Returns the sessions that begin close together at the same time of most periods; `null` if there are none. */
+function punctualIn(cut: Cut, periodMs: number, watched: Watched, anySecond: boolean): Punctual | null {
   const periods = periodsIn(watched, periodMs);
+  const { sessions } = cut;
   if (periods < periodsLeast || sessions.length < 0.5 * periods) return null;
   const atWeekends = weekendsIn(watched, periodMs, periods);
   const onWeekdays = periods - atWeekends;
-  const phases = new Float64Array(sessions.length);
-  const counts = new Uint32Array(periodMs / punctualMs + 1);
-  for (let place = 0; place < phases.length; place++) {
-    const phaseMs = (sessions[place] as WorkSession).startMs % periodMs;
-    phases[place] = phaseMs;
-    const span = Math.floor(phaseMs / punctualMs);
-    counts[span] = (counts[span] as number) + 1;
-  }
+  const counts = countsIn(cut, periodMs);
   // Any span of this length lies within two next to each other.
   const isEnough = (count: number, span: number): boolean =>
     count + (counts[span + 1] ?? 0) >= periodsShare * onWeekdays;
   if (!counts.some(isEnough)) return null;
+  const phases = new Float64Array(anySecond ? sessions.length : 0);
+  for (let place = 0; place < phases.length; place++)
+    phases[place] = phaseOf((sessions[place] as WorkSession).startMs, periodMs);
   phases.sort();
   const from = (phaseMs: number): readonly WorkSession[] =>
     sessions.filter(({ startMs }) => {
-      const behindMs = (startMs % periodMs) - phaseMs;
+      const behindMs = phaseOf(startMs, periodMs) - phaseMs;
       return behindMs >= 0 && behindMs < punctualMs;
     });
+  // Minutes are whole spans.
   const countFrom = (phaseMs: number): number =>
-    placeOf(phases, phaseMs + punctualMs) - placeOf(phases, phaseMs);
+    anySecond
+      ? placeOf(phases, phaseMs + punctualMs) - placeOf(phases, phaseMs)
+      : (counts[phaseMs / punctualMs] as number);
   const minutes = periodMs / minuteMs;
   /** Returns the share of periods with a session at this time by chance, from the minutes around, as hours differ. */
   const usualAt = (phaseMs: number): number => {
@@ -137,15 +155,23 @@ function punctualIn(
       found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usual);
     return isWorking ? { found: working, weekdays: true } : null;
   };
-  if (anySecond) {
-    const most = phases.reduce((best, ms) => (countFrom(ms) > countFrom(best) ? ms : best));
-    return punctualAt(most, periodMs / 1_000);
-  }
-  for (const phaseMs of new Set(Array.from(phases, (ms) => ms - (ms % minuteMs)))) {
+  if (anySecond) return punctualAt(crowdedPhase(phases), periodMs / 1_000);
+  for (let phaseMs = 0; phaseMs < periodMs; phaseMs += minuteMs) {
     const punctual = punctualAt(phaseMs, minutes);
     if (punctual !== null) return punctual;
   }
   return null;
+}
+
+/** Returns the phase from which most others follow within the span of a timetable, the first of several. */
+function crowdedPhase(phases: Float64Array): number {
+  let [most, best, to] = [0, 0, 0];
+  for (let from = 0; from < phases.length; from++) {
+    const phaseMs = phases[from] as number;
+    while (to < phases.length && (phases[to] as number) < phaseMs + punctualMs) to += 1;
+    if (to - from > most) [most, best] = [to - from, phaseMs];
+  }
+  return best;
 }
 
 /** Least share of its periods in which a timetable is kept. */
@@ -236,13 +262,13 @@ function clocked(
   periodMs: number,
   awayMs: number,
 ): ClockedSessions {
-  const jobs = own.flat();
+  const jobs = flatOf(own);
   return {
     timetable,
     periodMs,
     startsMs: own.flatMap(([first]) => (first === undefined ? [] : [first.startMs])),
     jobs,
     sizes: own.map(({ length }) => length).filter((size) => size > 0),
-    pausesMs: own.flatMap((each) => sessionsOf(each, awayMs).pausesMs),
+    pausesMs: flatOf(own.map((each) => sessionsOf(each, awayMs).pausesMs)),
   };
 }

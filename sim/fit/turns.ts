@@ -3,6 +3,7 @@
 import type { FittedLoop, FittedPart, FittedRun } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
+import { flatOf } from "./statistics.ts";
 
 /** Least number of overlaps expected by chance, and most of their share that was seen, for parts in turn. */
 const meetingsLeast = 5;
@@ -47,16 +48,16 @@ function meetingsOf(
   const { timetables, wakes, rest } = apart;
   const parts = [
     ...timetables.map((clocked) => clocked.jobs),
-    ...wakes.map(({ sessions }) => sessions.flatMap((session) => session.jobs)),
+    ...wakes.map(({ sessions }) => flatOf(sessions.map((session) => session.jobs))),
     rest?.jobs ?? [],
   ];
   const perMs = jobs.length / spanMs;
   let usual = 0;
   // A retry outside the policy's spans may be a call of another part.
   let seen = (1 - (guess?.explained ?? 1)) * retries.length;
-  const all = parts
-    .flatMap((own, part) => own.map(({ startMs, endMs }) => ({ startMs, endMs, part })))
-    .sort((a, b) => a.startMs - b.startMs);
+  const all = flatOf(
+    parts.map((own, part) => own.map(({ startMs, endMs }) => ({ startMs, endMs, part }))),
+  ).sort((a, b) => a.startMs - b.startMs);
   const ends = parts.map(() => Number.NEGATIVE_INFINITY);
   for (const { startMs, endMs, part } of all) {
     const others = perMs * (1 - (parts[part] as readonly unknown[]).length / jobs.length);

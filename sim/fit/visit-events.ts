@@ -9,7 +9,7 @@ import type { Recording } from "./recording.ts";
 import { isMuchLonger, type Sessions } from "./sessions.ts";
 import { addAt, SortedSample, sumOf } from "./statistics.ts";
 import { callsOf, everyNth, visitsIn } from "./visits.ts";
-import { eventsOf, foundIn, merged } from "./wakes.ts";
+import { eventsAmong, foundIn, merged } from "./wakes.ts";
 
 /** Length of a second, ms. The search counts seconds with calls, as one person who reads a long list is no crowd. */
 const secondMs = 1_000;
@@ -61,12 +61,12 @@ function wokenOf(callers: readonly Profile[], recording: Recording, group: numbe
     .flatMap(({ jobs }) => [...new Set(jobs.map(({ startMs }) => Math.floor(startMs / secondMs)))])
     .sort((a, b) => a - b);
   const beginnings = everyNth(seconds, scatterOf(models.flatMap(({ visits }) => secondsOf(visits))));
-  const crowd = new Crowd(
+  const gatherings = new Crowd(
     beginnings.map((second) => ({ atMs: second * secondMs, isLong: false, isAfterRefusal: false })),
     recording,
-  );
+  ).gatherings(firstMs);
   const places = (recording.endedAtMs - recording.startedAtMs) / firstMs;
-  const found = foundIn(places, (among) => merged(eventsOf(crowd, firstMs, among)));
+  const found = foundIn(places, (among) => merged(eventsAmong(gatherings, among)));
   const lastingMs = lastingOf(found, all);
   const [brought] = partedBy(found, all, lastingMs);
   const usual = new SortedSample(brought.map(({ jobs }) => jobs.length)).median;

@@ -2,12 +2,12 @@
 // show because far more callers begin within some seconds than independent callers ever do.
 
 import { clockedAmong, clockedIn, clockedSpanMs, spreadOf } from "./clocked-wakes.ts";
-import { Crowd, isCrowd, rareCrowd } from "./crowds.ts";
+import { Crowd, type Gathering, isCrowd, rareCrowd } from "./crowds.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, SortedSample, sumOf } from "./statistics.ts";
 import { type Absences, absencesOf, apartMs, wokenBy } from "./woken.ts";
 
 /** Events that wake the same callers. */
@@ -49,7 +49,7 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   const callers = profiles.filter((profile) => !isSteady(profile));
   if (callers.length < callersLeast) return [];
   const absences = absencesOf(callers);
-  const all = [...absences.values()].flatMap(({ begins }) => begins).sort((a, b) => a.atMs - b.atMs);
+  const all = flatOf([...absences.values()].map(({ begins }) => begins)).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
   const clocked = clockedIn(crowds[0] as Crowd, recording).map((found) => {
     const { clock, spanMs } = spreadOf(found, crowds[0] as Crowd);
@@ -102,10 +102,9 @@ function wakesWithin(
   isClocked: (ms: number) => boolean,
   recording: Recording,
 ): readonly FoundWakes[] {
-  const foundAt = (places: number): readonly number[] => {
-    const found = crowds.flatMap((crowd) => eventsOf(crowd, spanMs, places));
-    return merged(found.filter(({ atMs }) => !isClocked(atMs)));
-  };
+  const gatherings = crowds.flatMap((crowd) => crowd.gatherings(spanMs));
+  const foundAt = (places: number): readonly number[] =>
+    merged(eventsAmong(gatherings, places).filter(({ atMs }) => !isClocked(atMs)));
   const spans = (recording.endedAtMs - recording.startedAtMs) / spanMs;
   const allMs = foundIn(spans, foundAt);
   const daily = clockedAmong(allMs, recording);
@@ -228,19 +227,9 @@ function alikeness(a: Woken, b: Woken): number {
   return both / Math.max(1, a.size + b.size - both);
 }
 
-/** Returns the instants after which more callers begin within a span than chance explains, by the time around it. */
-export function eventsOf(
-  crowd: Crowd,
-  spanMs: number,
-  places: number,
-): { readonly atMs: number; readonly count: number }[] {
-  return crowd.starts.flatMap((atMs, index) => {
-    if (atMs === crowd.starts[index - 1]) return [];
-    const count = crowd.countIn(atMs, spanMs);
-    const usual = count < 3 ? null : crowd.usualIn(atMs, spanMs);
-    return usual !== null && isCrowd(usual, count, places) ? [{ atMs, count }] : [];
-  });
-}
+/** Returns the gatherings that chance does not explain, of so many places at which there could be one. */
+export const eventsAmong = (gatherings: readonly Gathering[], places: number): readonly Gathering[] =>
+  gatherings.filter(({ usual, count }) => isCrowd(usual, count, places));
 
 /** Returns one instant for each event: the one after which most callers begin. */
 export function merged(found: readonly { readonly atMs: number; readonly count: number }[]): number[] {

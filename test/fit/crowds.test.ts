@@ -8,7 +8,8 @@ import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import { overlapByChance } from "../../sim/fit/overlaps.ts";
 import type { Profile, WokenSession } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { eventsOf, type FoundWakes, foundIn, isMore, merged } from "../../sim/fit/wakes.ts";
+import { eventsAmong, type FoundWakes, foundIn, isMore, merged } from "../../sim/fit/wakes.ts";
+import { chanceOf, pick, whole } from "../worlds/chance.ts";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -397,9 +398,28 @@ describe("events", () => {
     const crowd = [...Array(12).fill(hourMs), hourMs + 2000, hourMs + 9000];
     const few = [2 * hourMs, 2 * hourMs];
     const recorded = new Crowd(begins([...crowd, ...few]), over(0, 4 * hourMs));
-    expect(eventsOf(recorded, 10_000, 1_000)).toEqual([{ atMs: hourMs, count: 14 }]);
+    const gatherings = recorded.gatherings(10_000);
+    const event = { atMs: hourMs, count: 14, usual: recorded.usualIn(hourMs, 10_000) };
+    expect(eventsAmong(gatherings, 1_000)).toEqual([event]);
     // Two callers are no event, however few the places are at which they could have begun.
-    expect(eventsOf(recorded, 10_000, 0.001).map(({ atMs }) => atMs)).toEqual([hourMs]);
+    expect(eventsAmong(gatherings, 0.001)).toEqual([event]);
+  });
+
+  test("gather where three or more begin, and over twice as many as are usual: as one search for each says", () => {
+    const chance = chanceOf(2026);
+    for (let world = 0; world < 60; world++) {
+      const timesMs = Array.from({ length: whole(chance, 3, 200) }, () => 100 * whole(chance, 0, 20_000));
+      const some = timesMs
+        .toSorted((a, b) => a - b)
+        .map((atMs) => ({ atMs, isLong: false, isAfterRefusal: chance.next() < 0.2 }));
+      const crowd = new Crowd(some, over(100 * whole(chance, 0, 200), 2_000_000));
+      const spanMs = pick(chance, [1, 10_000, 60_000]);
+      const slow = [...new Set(crowd.starts)].flatMap((atMs) => {
+        const [count, usual] = [crowd.countIn(atMs, spanMs), crowd.usualIn(atMs, spanMs)];
+        return usual !== null && count >= 3 && count > 2 * usual ? [{ atMs, count, usual }] : [];
+      });
+      expect(crowd.gatherings(spanMs)).toEqual(slow);
+    }
   });
 
   test("are one where they follow each other within two minutes, at the instant of most callers", () => {

@@ -1,7 +1,7 @@
 // Several behaviours of similar callers, from callers that are taken apart already.
 import { describe, expect, test } from "vitest";
 import { hourMs, minuteMs } from "../../sim/fit/days.ts";
-import type { RecordedJob } from "../../sim/fit/jobs.ts";
+import { RecordedJob } from "../../sim/fit/jobs.ts";
 import { partsOf } from "../../sim/fit/parts.ts";
 import type { Apart, ClockedSessions, OwnWakes, Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
@@ -13,11 +13,9 @@ const many = <Value>(count: number, of: (index: number) => Value): Value[] =>
 
 const kindOf = (key: string) => ({ operation: key, free: false, cost: 1, actual: 1, key });
 const job = (startMs: number, key = "rest", lastsMs = 50): RecordedJob => {
-  const answered = { kind: kindOf(key), status: 200, atMs: startMs, endMs: startMs + lastsMs };
-  return {
-    ...{ startMs, endMs: startMs + lastsMs, jobs: 1, attempts: 1, key },
-    ...{ first: answered, last: answered },
-  } as unknown as RecordedJob;
+  const endMs = startMs + lastsMs;
+  const answered = { kind: kindOf(key), status: 200, atMs: startMs, wantedMs: startMs, endMs };
+  return new RecordedJob(answered as RecordedJob["first"]);
 };
 function profile(
   jobs: readonly RecordedJob[],

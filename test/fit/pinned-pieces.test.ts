@@ -7,7 +7,7 @@ import { clockedAmong, clockedIn } from "../../sim/fit/clocked-wakes.ts";
 import { Crowd, isCrowd } from "../../sim/fit/crowds.ts";
 import { endsByTime, surelyEndByTime } from "../../sim/fit/ends.ts";
 import { eventsByChance } from "../../sim/fit/events.ts";
-import type { RecordedJob } from "../../sim/fit/jobs.ts";
+import { RecordedJob } from "../../sim/fit/jobs.ts";
 import { knotsOf } from "../../sim/fit/knots.ts";
 import { fittedNetwork } from "../../sim/fit/network.ts";
 import { outagesIn } from "../../sim/fit/outages.ts";
@@ -42,11 +42,8 @@ const over = (days: number, fromMs = mondayMs): Recording =>
 
 /** A job of one call. */
 function job(startMs: number, tookMs: number, status = 200, sentMs = startMs): RecordedJob {
-  const answered = { atMs: sentMs, endMs: sentMs + tookMs, wantedMs: startMs, status };
-  return {
-    ...{ startMs, endMs: sentMs + tookMs, jobs: 1, attempts: 1, key: "rest" },
-    ...{ first: answered, last: answered },
-  } as unknown as RecordedJob;
+  const answered = { atMs: sentMs, endMs: sentMs + tookMs, wantedMs: startMs, status, kind: { key: "rest" } };
+  return new RecordedJob(answered as RecordedJob["first"]);
 }
 const pausesOf = (jobs: readonly RecordedJob[]): number[] =>
   jobs.slice(1).map(({ startMs }, place) => Math.max(0, startMs - (jobs[place] as RecordedJob).endMs));

@@ -1,6 +1,6 @@
 // Jobs → runs, and the shape that runs have: each shape is told from the nearest that is none.
 import { describe, expect, test } from "vitest";
-import type { RecordedJob } from "../../sim/fit/jobs.ts";
+import { RecordedJob } from "../../sim/fit/jobs.ts";
 import {
   endedByRefusals,
   type JobRun,
@@ -14,8 +14,7 @@ import { mode, roundestWithin, SortedSample } from "../../sim/fit/statistics.ts"
 
 /** A job of one call, which was wanted, sent and answered at these times. */
 function job(startMs: number, endMs: number, { atMs = startMs, status = 200 } = {}): RecordedJob {
-  const call = { atMs, endMs, wantedMs: startMs, status } as RecordedJob["first"];
-  return { startMs, endMs, first: call, last: call, attempts: 1, jobs: 1, key: "" };
+  return new RecordedJob({ atMs, endMs, wantedMs: startMs, status } as RecordedJob["first"]);
 }
 
 const run = (members: Partial<JobRun>): JobRun => ({
