@@ -5,13 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { spillwayHere } from "../support/command.ts";
+import { classrooms } from "./classrooms.ts";
 import { gateways } from "./gateways.ts";
 import { helpdesk } from "./helpdesk.ts";
 import { infrastructure } from "./infrastructure.ts";
+import { projects } from "./projects.ts";
 import { accessLogOf, csvOf, worldRules } from "./recorded.ts";
+import { settlement } from "./settlement.ts";
 import { throttled } from "./throttled.ts";
 import { tills } from "./tills.ts";
-import { dayMs, hourMs, minuteMs, organizationLimit, play, type Row, userLimit } from "./world.ts";
+import { dayMs, hourMs, minuteMs, mondayMs, organizationLimit, play, type Row, userLimit } from "./world.ts";
 import { worlds } from "./worlds.ts";
 
 const aDay = { firstDay: 0, days: 1, seed: 1 };
@@ -95,6 +98,52 @@ test("teams of the world infrastructure are refused by their own limit, too: two
   const refused = rows.filter(({ status }) => status === 429);
   const byOwn = refused.filter((row) => admitted.get(keyOf(row)) === userLimit);
   expect(byOwn.length / refused.length).toBeGreaterThan(0.3);
+});
+
+test("sites of the world projects mostly do on a weekday what they did on the one before: they work or rest", () => {
+  const { rows } = play(projects, { ...aDay, days: 5 });
+  const works = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const { atMs, user } of rows) {
+    const key = `${user} ${Math.floor((atMs - mondayMs) / dayMs)}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    // Looks alone are two calls an hour.
+    if ((counts.get(key) ?? 0) > 100) works.add(key);
+  }
+  const users = [...new Set(rows.map(({ user }) => user))];
+  expect(works.size).toBeGreaterThan(0.15 * 5 * users.length);
+  expect(works.size).toBeLessThan(0.5 * 5 * users.length);
+  const pairs = users.flatMap((user) =>
+    [1, 2, 3, 4].map((day) => works.has(`${user} ${day}`) === works.has(`${user} ${day - 1}`)),
+  );
+  expect(pairs.filter(Boolean).length).toBeGreaterThan(0.75 * pairs.length);
+});
+
+test("classes of the world classrooms learn on weekdays alone, and not on Wednesday afternoons", () => {
+  const { rows } = play(classrooms, { ...aDay, days: 6 });
+  const callsOn = (day: number, fromHour: number, untilHour: number): number =>
+    rows.filter(({ atMs }) => {
+      const hour = (atMs - mondayMs) / hourMs - 24 * day;
+      return hour >= fromHour && hour < untilHour;
+    }).length;
+  // Lessons after noon have ended at 15:10, and the office's export follows at 15:30.
+  const [tuesday, wednesday, saturday] = [callsOn(1, 13, 15), callsOn(2, 13, 15), callsOn(5, 8, 16)];
+  expect(tuesday).toBeGreaterThan(10 * wednesday);
+  expect(saturday).toBe(0);
+});
+
+test("branches of the world settlement begin in the evening, and stop two hours later", () => {
+  const { rows } = play(settlement, aDay);
+  const evening = rows.filter(({ atMs }) => hourOf(atMs) >= 19);
+  expect(evening.length).toBeGreaterThan(0.8 * rows.length);
+  const spans = new Map<string, { fromMs: number; untilMs: number }>();
+  for (const { atMs, user } of evening)
+    spans.set(user, { fromMs: spans.get(user)?.fromMs ?? atMs, untilMs: atMs });
+  for (const { fromMs, untilMs } of spans.values()) {
+    expect(fromMs % (15 * minuteMs)).toBeLessThan(minuteMs);
+    // A batch that was begun in time may take a quarter of an hour more.
+    expect(untilMs - fromMs).toBeLessThan(135 * minuteMs);
+  }
 });
 
 test("a CSV and an access log of a world become the same callers and calls", async () => {

@@ -2,6 +2,7 @@
 import { assistants } from "./assistants.ts";
 import { bots } from "./bots.ts";
 import { builds } from "./builds.ts";
+import { classrooms } from "./classrooms.ts";
 import { cron } from "./cron.ts";
 import { dashboards } from "./dashboards.ts";
 import { daysDiffer } from "./days-differ.ts";
@@ -21,8 +22,10 @@ import { monorepo } from "./monorepo.ts";
 import { newcomer } from "./newcomer.ts";
 import { office } from "./office.ts";
 import { offices } from "./offices.ts";
+import { projects } from "./projects.ts";
 import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
+import { settlement } from "./settlement.ts";
 import { throttled } from "./throttled.ts";
 import { tills } from "./tills.ts";
 import { timeOuts } from "./time-outs.ts";
@@ -62,4 +65,7 @@ export const worlds: readonly World[] = [
   helpdesk,
   tills,
   infrastructure,
+  projects,
+  classrooms,
+  settlement,
 ];
