@@ -54,6 +54,9 @@ const name = "my-api";
 const ownPolicy =
   "give the URL of a call that shows its limits, or a policy: spillway map answers.txt -o my-api.json";
 
+const ownAuth =
+  "the token went as 'Authorization: Bearer ...': if this API takes it otherwise, a policy says so by its member auth";
+
 /** Way to the target, and the time. */
 export interface MapSurroundings {
   readonly send: Send;
@@ -190,7 +193,9 @@ export async function mappedBy(
     signal.throwIfAborted();
     if (error instanceof NoAnswer) throw unreachable(inWords(error.reason), hintFor(error.reason));
     if (!(error instanceof SpillwayError) || error.code !== "LOG_INVALID") throw error;
-    throw unreachable(`${looks.seen.at(-1)?.status} without a header or member of a limit`, ownPolicy);
+    const status = looks.seen.at(-1)?.status;
+    const hint = status === 401 || status === 403 ? ownAuth : ownPolicy;
+    throw unreachable(`${status} without a header or member of a limit`, hint);
   }
 }
 

@@ -477,6 +477,19 @@ describe("what cannot be mapped", () => {
     `);
   });
 
+  test.each([401, 403])(
+    "is a target that does not know the token, maybe as it is not sent so: %i",
+    async (status) => {
+      const [calls, code, problems, hint] = await said({ change: (got) => ({ ...bare(got), status }) });
+      expect([calls, code, problems]).toMatchObject([
+        3,
+        "TARGET_UNREACHABLE",
+        [{ got: expect.stringContaining(`${status}`) }],
+      ]);
+      expect(hint).toContain("a policy says so by its member auth");
+    },
+  );
+
   test("is a target that does not answer", async () => {
     const silent = (): never => {
       throw new NoAnswer("refused");
