@@ -130,7 +130,10 @@ export async function describeInterleavings(
 ): Promise<void> {
   const { outcome, runs, overlapped } = report;
   const text = {
-    "no-counterexample": `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${counted(overlapped, "overlap")} explained`,
+    "no-counterexample":
+      overlapped === 0
+        ? pc.dim(`none in ${counted(runs, "run")}: the limiter decides each call at once`)
+        : `${pc.green("no counterexample")} in ${counted(runs, "run")}, ${counted(overlapped, "overlap")} explained`,
     "not-repeatable": `${pc.yellow("not repeatable")} in run ${runs}: the same calls are answered otherwise when played again`,
     violated: `${pc.red("violated")} in run ${runs}: some calls are explained by no order`,
     failed: `${pc.red("failed")} in run ${runs}: the limiter, not a law`,

@@ -169,6 +169,8 @@ class Suite {
 
   async overlaps(options: InterleavingOptions): Promise<Ending> {
     const report = await checkInterleavings(this.#factory, { ...this.#options, ...options });
+    if (report.outcome === "no-counterexample" && report.overlapped === 0)
+      return { skips: "no calls overlap: the limiter decides each call at once" };
     if (report.ok) return null;
     if (report.outcome === "not-repeatable") return this.#unrepeated(renderInterleaving(report));
     const { seed, path, counterexample, failure } = report;

@@ -92,8 +92,8 @@ export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
   /** Asks for the decision of a call, perhaps while other calls are under way. */
   async call(op: CallOp): Promise<CallEvent> {
     const call = callOf(op);
-    const decision = await answered("decide", [call, op.atMs], decisionMistake, () =>
-      this.limiter.decide(call, op.atMs),
+    const decision = await this.decided(
+      answered("decide", [call, op.atMs], decisionMistake, () => this.limiter.decide(call, op.atMs)),
     );
     if (decision.admitted) this.hold(op.id, op, decision.reservation, [call, op.atMs]);
     return { op, decision, ...(await this.#http({ kind: "call", call, said: decision }, op.atMs)) };

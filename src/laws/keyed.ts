@@ -9,7 +9,7 @@ import {
   type WindowReading,
 } from "../engine/adapter.ts";
 import { isObject, type Mistake } from "../engine/answer-form.ts";
-import { guarded } from "../engine/asking.ts";
+import { after, guarded } from "../engine/asking.ts";
 import { callText, LimiterFailure } from "../engine/limiter-failure.ts";
 import {
   type Algorithm,
@@ -254,33 +254,34 @@ function keyedAdapter(limiter: KeyedLimiter, scope: Scope, algorithm: Algorithm)
   return {
     decide({ organization, user, cost }, nowMs) {
       const args = [keyOf({ organization, user }), cost, nowMs] as const;
-      return guarded("consume", args, async () => {
-        const answer = await limiter.consume(...args);
-        requireForm("consume", args, answerMistake(answer, shown, nowMs));
-        const decision = decisionOf(answer, nowMs, shown);
-        if (release === undefined || !decision.admitted) return decision;
-        // A lease need not be JSON: it stays here, and the reservation is its number.
-        const lease = leases.push(typeof answer === "object" ? answer.lease : undefined) - 1;
-        return { ...decision, reservation: { key: args[0], cost, lease } };
-      });
+      return guarded("consume", args, () =>
+        after(limiter.consume(...args), (answer) => {
+          requireForm("consume", args, answerMistake(answer, shown, nowMs));
+          const decision = decisionOf(answer, nowMs, shown);
+          if (release === undefined || !decision.admitted) return decision;
+          // A lease need not be JSON: it stays here, and the reservation is its number.
+          const lease = leases.push(typeof answer === "object" ? answer.lease : undefined) - 1;
+          return { ...decision, reservation: { key: args[0], cost, lease } };
+        }),
+      );
     },
     ...(peek && {
       status(organization: string, nowMs: number, user: string) {
         const args = [keyOf({ organization, user }), nowMs] as const;
-        return guarded("peek", args, async () => {
-          const reading = await peek.call(limiter, ...args);
-          requireForm("peek", args, peekMistake(reading, shown, nowMs));
-          return { [scope]: reading === null || reading === undefined ? {} : shown(reading, nowMs) };
-        });
+        return guarded("peek", args, () =>
+          after(peek.call(limiter, ...args), (reading) => {
+            requireForm("peek", args, peekMistake(reading, shown, nowMs));
+            return { [scope]: reading === null || reading === undefined ? {} : shown(reading, nowMs) };
+          }),
+        );
       },
     }),
     ...(release && {
       settle(reservation: unknown, _actual: number, nowMs: number) {
         const { key, cost, lease } = reservation as { key: string; cost: number; lease: number };
-        return guarded("release", [key, cost, nowMs], async () => {
-          await release.call(limiter, key, cost, nowMs, leases[lease]);
-          return {};
-        });
+        return guarded("release", [key, cost, nowMs], () =>
+          after(release.call(limiter, key, cost, nowMs, leases[lease]), () => ({})),
+        );
       },
     }),
     ...(close && { close: () => close.call(limiter) }),

@@ -11,6 +11,8 @@ const closingMost = 12;
 
 /** Player of one limiter, which is told the time and asked for calls that may overlap. */
 export interface OverlapPlayer<K extends LawKind> {
+  /** Number of calls so far whose decision came later than at once. */
+  readonly waits: number;
   setNow(nowMs: number): Promise<void>;
   call(op: K["call"]): Promise<K["answered"]>;
   close(): Promise<void>;
@@ -50,17 +52,21 @@ export function schedulerOf(seed: number): fc.Scheduler {
   return scheduler;
 }
 
-/** Plays a script's calls, overlapping if of one instant, and then closing calls one by one. */
+/**
+ * Plays a script's calls, overlapping if of one instant, and then closing calls one by one.
+ * @returns the number of rounds in which two calls or more waited, or the clock moved: more than one order could explain
+ * these. Calls that a limiter decides at once never overlap.
+ */
 export async function playOverlapping<K extends LawKind>(
   kit: OverlapKit<K>,
   { script, overlap, staggered, ticks, tickMs }: Drawn<K>,
   scheduler: fc.Scheduler,
   rounds: Round<K>[],
-): Promise<void> {
+): Promise<number> {
   const weave = new Weave(scheduler);
   const player = await kit.player(script, weave);
   const calls = script.ops.flatMap((op) => (op.do === "call" ? [op as K["call"]] : []));
-  let nowMs = 0;
+  let [nowMs, overlaps] = [0, 0];
   const setNow = (ms: number): Promise<void> => {
     nowMs = ms;
     return player.setNow(ms);
@@ -73,6 +79,7 @@ export async function playOverlapping<K extends LawKind>(
     weave.tickBefore(step, `${tickMs} ms pass`, () => setNow(atMs + tickMs));
     const answers: K["answered"][] = [];
     const from = weave.steps.length;
+    const { waits } = player;
     const runs = group.map((op) => ({
       id: op.id,
       run: () => player.call({ ...op, atMs }).then((event) => answers.push(event)),
@@ -82,13 +89,14 @@ export async function playOverlapping<K extends LawKind>(
     const events = group.length > 1 || moved ? answers.map((event) => kit.bare(event, moved)) : answers;
     const round = { atMs, untilMs: nowMs, events, steps: weave.steps.slice(from) };
     rounds.push(round);
+    if (moved || player.waits - waits > 1) overlaps += 1;
     return round;
   };
   try {
     for (const [at, group] of grouped(calls, overlap).entries())
       await playRound(group, ((staggered >> (at % 8)) & 1) === 0);
     const last = calls.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return overlaps;
     for (let n = 0; n < closingMost; n += 1) {
       const { events } = await playRound([{ ...last, id: calls.length + n, cost: 1 }], true);
       if (!events.every((event) => kit.isAdmitted(event))) break;
@@ -96,6 +104,7 @@ export async function playOverlapping<K extends LawKind>(
     // After every window has ended, a count shows that never expires.
     const atMs = nowMs + 2 * kit.windowMs(script, last);
     if (tickMs > 0) await playRound([{ ...last, id: calls.length + closingMost, cost: 1, atMs }], true);
+    return overlaps;
   } finally {
     await player.close();
   }

@@ -37,7 +37,7 @@ export interface InterleavingReport<K extends LawKind = RulesKind> {
   readonly limiter: string;
   readonly seed: number;
   readonly runs: number;
-  /** Number of rounds of two calls or more, or in which the clock moved, up to the first failure. */
+  /** Number of rounds in which calls overlapped, or the clock moved, up to the first failure. 0: none was judged. */
   readonly overlapped: number;
   /**
    * `not-claimed`: the limiter claims none of the laws by which orders are judged. `not-repeatable`: it answers calls
@@ -147,8 +147,9 @@ class OverlapTrial<K extends LawKind> {
   async #try(drawn: Drawn<K>, scheduler: fc.Scheduler): Promise<boolean> {
     const { script } = drawn;
     const rounds: Round<K>[] = [];
+    let overlaps = 0;
     try {
-      await playOverlapping(this.#kit, drawn, scheduler, rounds);
+      overlaps = await playOverlapping(this.#kit, drawn, scheduler, rounds);
     } catch (error) {
       const failure = failureIn(error);
       if (this.#kind === "broken") return true;
@@ -159,15 +160,11 @@ class OverlapTrial<K extends LawKind> {
     }
     if (this.#kind === "failed") return true;
     const found = await new OrderSearch(this.#kit, script, rounds).unexplained();
-    if (this.#kind === null) this.overlapped += rounds.filter(isJudged).length;
+    if (this.#kind === null) this.overlapped += overlaps;
     if (found === null) return rounds.some(({ events, steps }) => events.length > 1 && steps.length > 0);
     this.#kind = "broken";
     throw new LawBroken({ script, ...found });
   }
 }
-
-/** Tells whether more than one order or instant could explain a round. */
-const isJudged = <K extends LawKind>({ events, atMs, untilMs }: Round<K>): boolean =>
-  events.length > 1 || untilMs > atMs;
 
 const moreWeaves: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];

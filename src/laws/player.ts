@@ -1,7 +1,7 @@
 // Plays scripts against a limiter, by rules or by a policy. Every answer's form is checked here, so that laws judge
 // numbers and never meet a NaN, a string or a promise that nobody awaited.
 
-import { guarded, tellTime, throughJson } from "../engine/asking.ts";
+import { type Eventually, guarded, tellTime, throughJson } from "../engine/asking.ts";
 import { callText, LimiterFailure } from "../engine/limiter-failure.ts";
 import type { LawKind } from "./script.ts";
 
@@ -48,11 +48,23 @@ export abstract class Player<L extends Playable, D, C> {
   protected readonly description: D;
   readonly #factory: PlayableFactory<L, D>;
   readonly #inFlight = new Map<number, Held<C>>();
+  #waits = 0;
 
   constructor(factory: PlayableFactory<L, D>, description: D, limiter: L) {
     this.#factory = factory;
     this.description = description;
     this.limiter = limiter;
+  }
+
+  /** Number of decisions that the limiter did not return at once: only these can overlap. */
+  get waits(): number {
+    return this.#waits;
+  }
+
+  /** Returns a decision, and notes whether it is yet to come. */
+  protected decided<T>(decision: Eventually<T>): Eventually<T> {
+    if (decision instanceof Promise) this.#waits += 1;
+    return decision;
   }
 
   /** Tells the time to the factory and the limiter. */

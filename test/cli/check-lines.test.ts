@@ -252,6 +252,7 @@ test.each([
     { outcome: "no-counterexample", runs: 30, overlapped: 12 },
     "no counterexample in 30 runs, 12 overlaps explained",
   ],
+  [{ outcome: "no-counterexample", runs: 30 }, "none in 30 runs: the limiter decides each call at once"],
   [{ outcome: "not-claimed" }, "no law is claimed by which orders are told apart"],
   [{ outcome: "interrupted", runs: 1 }, "interrupted after 1 run"],
   [{ outcome: "violated", runs: 2 }, "violated in run 2: some calls are explained by no order"],

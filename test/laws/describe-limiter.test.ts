@@ -8,6 +8,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LimiterAdapter } from "../../src/engine/adapter.ts";
 import {
   checkInterleavings,
   type DescribeOptions,
@@ -212,6 +213,12 @@ const failureOf = (body: () => Promise<void>): Promise<string> =>
     (error: Error) => error.message,
   );
 
+/** Returns the same limiter, whose decisions come later. */
+const waiting = (limiter: LimiterAdapter): LimiterAdapter => ({
+  ...limiter,
+  decide: async (call, nowMs) => limiter.decide(call, nowMs),
+});
+
 describe("a case", () => {
   const only = (factory: LimiterFactory, options: DescribeOptions): Promise<void> => {
     const [first] = collect(factory, { seed: 1, runs: 20, ...options });
@@ -236,6 +243,18 @@ describe("a case", () => {
     const why = "conserved judges nothing: the limiter does not show a count: `current` or `remaining`";
     expect(await skipped(silent, { laws: ["conserved"] })).toEqual([why]);
     await only(silent, { laws: ["conserved"] });
+  });
+
+  test("of overlapping calls is skipped where the limiter decides each call at once", async () => {
+    const options = { laws: [], interleavings: true };
+    const why = "no calls overlap: the limiter decides each call at once";
+    expect(await skipped(right, options)).toEqual([why]);
+    await only(right, options);
+    const later = {
+      ...right,
+      create: async (...given: Parameters<typeof right.create>) => waiting(await right.create(...given)),
+    };
+    expect(await skipped(later, options)).toEqual([]);
   });
 
   test("that could judge nothing fails where the law was claimed, unless that is not strict", async () => {

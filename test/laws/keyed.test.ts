@@ -25,7 +25,7 @@ async function made(answer: unknown, kind: Partial<KeyedKind> = {}, more: object
   });
   const limiter = await factory.create(rules);
   const call = { organization: "acme", user: "ann", scope: "rest", cost: 2 } as const;
-  return { factory, limiter, asked, decide: () => limiter.decide(call, 1_000) };
+  return { factory, limiter, asked, decide: async () => limiter.decide(call, 1_000) };
 }
 
 describe("laws that are claimed by default", () => {
@@ -189,15 +189,15 @@ describe("answers", () => {
     const { decide, limiter } = await made(true, { algorithm: "concurrency" }, more);
     const odd = { got: "RangeError: odd", allowed: "an answer" };
     await expect(decide()).rejects.toMatchObject({ call: 'consume("acme/ann", 2, 1000)', ...odd });
-    await expect(limiter.status?.("acme", 7, "ann")).rejects.toMatchObject({
+    await expect(async () => limiter.status?.("acme", 7, "ann")).rejects.toMatchObject({
       call: 'peek("acme/ann", 7)',
       ...odd,
     });
-    await expect(limiter.settle?.({ key: "k", cost: 1, lease: 0 }, 1, 7)).rejects.toMatchObject({
+    await expect(async () => limiter.settle?.({ key: "k", cost: 1, lease: 0 }, 1, 7)).rejects.toMatchObject({
       ...{ call: 'release("k", 1, 7)', ...odd },
     });
     const looking = (await made(true, {}, { peek: () => 3 })).limiter;
-    await expect(looking.status?.("acme", 7, "ann")).rejects.toMatchObject({
+    await expect(async () => looking.status?.("acme", 7, "ann")).rejects.toMatchObject({
       ...{ call: 'peek("acme/ann", 7)', got: "the reading = 3", allowed: "an object, null or nothing" },
     });
   });

@@ -73,8 +73,10 @@ export async function cellsOf(stranger: Stranger, wish: Wish, redis: RealRedis):
   if (!wish.laws.includes(overlapping)) return cells;
   const report = await checkInterleavings(factory, wanted);
   const { overlapped: judged } = report;
+  const isSilent = report.outcome === "no-counterexample" && judged === 0;
+  const outcome = isSilent ? "not-observed" : report.outcome;
   const timeline = withoutRepeat(renderInterleaving(report));
-  return [...cells, cellOf(stranger, wish, { ...report, law: overlapping, judged, timeline })];
+  return [...cells, cellOf(stranger, wish, { ...report, outcome, law: overlapping, judged, timeline })];
 }
 
 /** Findings under one law. */

@@ -100,12 +100,14 @@ export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
   async call(op: QuotaCallOp): Promise<QuotaCallEvent> {
     const { caller, operation, cost, atMs } = op;
     const call = Object.freeze({ caller: Object.freeze({ ...caller }), operation, cost });
-    const said = await answered<QuotaDecision>(
-      "decide",
-      [call, atMs],
-      verdictMistake,
-      () => this.limiter.decide(call, atMs),
-      kept,
+    const said = await this.decided(
+      answered<QuotaDecision>(
+        "decide",
+        [call, atMs],
+        verdictMistake,
+        () => this.limiter.decide(call, atMs),
+        kept,
+      ),
     );
     const read = this.#read(said, Object.keys(this.description.operations[operation]?.uses ?? {}), false);
     const isRefused = read?.outcome === "refused";
