@@ -136,16 +136,19 @@ const ofRate = overTracks(async (trial, tracks) => {
   const spansOf = (track: Track, stepMs: number | null) =>
     allSpans(track, (spanMs) => envelope(script, track.key, spanMs, stepMs));
   const isByKey = script.terms?.keyed === true;
-  const unitMs = isByKey && statedOf(script) === "token-bucket" ? unitMsOf(tracks) : null;
-  // Only a bucket that refills in longer steps may pass the bound of single units.
-  const isPassed =
-    unitMs !== null &&
-    tracks.some((track) => [...spansOf(track, unitMs)].some(([, opinion]) => opinion !== "kept"));
-  const stepMs = isPassed && !(await refillsByUnits(trial, tracks)) ? null : unitMs;
+  const unitOf = ({ key: { lengthMs, limit } }: Track) =>
+    isByKey && statedOf(script) === "token-bucket" ? lengthMs / limit : null;
+  const inSteps = new Set<Track>();
+  for (const track of tracks) {
+    const unitMs = unitOf(track);
+    // Only a bucket that refills in longer steps may pass the bound of single units.
+    const isPassed = unitMs !== null && [...spansOf(track, unitMs)].some(([, opinion]) => opinion !== "kept");
+    if (isPassed && !(await refillsByUnits(trial, track, unitMs))) inSteps.add(track);
+  }
   return (track) => {
     const { rule } = track.key;
     if (mayOvershoot(rule) || isOfCalendar(rule)) return [];
-    const spans = spansOf(track, stepMs);
+    const spans = spansOf(track, inSteps.has(track) ? null : unitOf(track));
     const isWindows = isByKey && statedOf(script) === "fixed-window";
     return isWindows ? [...spans, ...ownWindows(track)] : spans;
   };
@@ -239,10 +242,6 @@ const windows = (limit: number, count: number, span: string): Envelope => ({
 /** Greatest capacity, units, of a bucket that is emptied to see how it refills. */
 const emptiedMost = 200;
 
-/** Returns the time in which a limiter by key refills one unit, ms. */
-const unitMsOf = ([track]: readonly Track[]): number =>
-  track === undefined ? 0 : track.key.lengthMs / track.key.limit;
-
 /**
  * Parts of a window after an edge of the epoch's grid at which a bucket is emptied. Whatever grid its steps of two units
  * or more lie on, one to six in a window, one of these times is not shortly before a step.
@@ -251,21 +250,20 @@ const emptiedAt = [0, 0.29, 0.43, 0.57] as const;
 
 /**
  * Tells whether a bucket refills in steps of at most one unit. A caller empties a fresh bucket and comes back for each unit
- * when it is due: each call must find one.
+ * when it is due: each call must find one. A limiter may have buckets of many sizes.
  */
 async function refillsByUnits(
   { script, play, isRecorded }: Trial<QuotasKind>,
-  tracks: readonly Track[],
+  { key: { limit, lengthMs }, calls }: Track,
+  unitMs: number,
 ): Promise<boolean> {
-  const call = script.ops.find((op): op is QuotaCallOp => op.do === "call");
-  const [track] = tracks;
-  if (call === undefined || track === undefined || isRecorded) return false;
-  const { limit, lengthMs } = track.key;
+  const call = script.ops.find((op): op is QuotaCallOp => op.do === "call" && calls.has(op.id));
+  if (call === undefined || isRecorded) return false;
   if (limit > emptiedMost) return false;
   const edgeMs = Math.ceil(script.startMs / lengthMs) * lengthMs + 1;
   for (const part of emptiedAt) {
     const ops = Array.from({ length: 2 * limit }, (_, n) => {
-      const wait = Math.max(0, n - limit + 1) * (Math.ceil(unitMsOf(tracks)) + 1);
+      const wait = Math.max(0, n - limit + 1) * (Math.ceil(unitMs) + 1);
       return { ...call, cost: 1, id: n, atMs: edgeMs + Math.round(part * lengthMs) + wait };
     });
     const history = await play(ops);

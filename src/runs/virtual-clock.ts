@@ -55,6 +55,9 @@ interface Fakes {
 /** Node's longest timer, ms. A longer one fires after 1 ms. */
 const longestMs = 2_147_483_647;
 
+/** Age of the process when a limiter is made, ms by `performance.now`. */
+const ageMs = 86_400_000;
+
 /** Number of turns of the event loop that a limiter may take by short timers. After that it is only awaited. */
 const turnsMost = 1_000;
 
@@ -62,6 +65,8 @@ export class VirtualClock {
   nowMs = 1_767_225_600_000;
   /** True if no timer fires, as in a process that is frozen between requests (an edge function's). */
   frozen = false;
+  /** Start of the process, ms: `performance.now` counts from there. Packages take it for less than 2 ** 32. */
+  #originMs = this.nowMs - ageMs;
   readonly #timers = new Map<number, Timer>();
   #lastId = 0;
   #readings = 0;
@@ -150,6 +155,7 @@ export class VirtualClock {
 
   /** Begins anew: forgets the timers of a limiter that is no longer asked. */
   clear(): void {
+    this.#originMs = this.nowMs - ageMs;
     this.#timers.clear();
     this.#readings = 0;
   }
@@ -266,7 +272,7 @@ export class VirtualClock {
         clearTimeout: stop,
         clearInterval: stop,
       },
-      now: () => this.nowMs,
+      now: () => this.nowMs - this.#originMs,
       hrtime: Object.assign(elapsed, { bigint }),
     };
   }

@@ -186,6 +186,24 @@ describe("rate-bound", () => {
       }
     });
 
+    test("each size of bucket by itself", async () => {
+      const sizes = rulesOf({ ...usual, limit: 1 });
+      const lengthOf = (scope: string): number => (scope === "rest" ? 10_000 : 20_000);
+      const said: Said = (one, before) => {
+        if (one.do !== "call") return {};
+        const stepOf = (atMs: number): number => Math.floor(atMs / lengthOf(one.scope));
+        const past = before.filter(
+          (other) =>
+            other.do === "call" && other.scope === one.scope && stepOf(other.atMs) === stepOf(one.atMs),
+        );
+        const taken = past.reduce((sum, other) => sum + (other.do === "call" ? other.cost : 0), 0);
+        return { decision: { admitted: taken + one.cost <= (one.scope === "rest" ? 1 : 6) } };
+      };
+      const terms = { ...keyed, rules: sizes, said, algorithm: "token-bucket", times: [0, 19_999, 20_000] };
+      const { broken, judged: count } = await judged("rate-bound", "a0 a1gx6 a2gx6", terms as object);
+      expect({ broken, count }).toEqual({ broken: null, count: 3 });
+    });
+
     test("only if the bound of single units is passed", async () => {
       expect((await of("token-bucket", "4@0 1@1000", keyed)).played).toHaveLength(1);
     });
