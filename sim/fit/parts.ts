@@ -2,12 +2,13 @@
 // beside them.
 import { timetableOf } from "./arrivals.ts";
 import { bySessions, bySize, type RhythmFit } from "./comings.ts";
-import { minuteMs } from "./days.ts";
+import { isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
 import {
+  type ClockedSessions,
   isSteady,
   type OwnWakes,
   type Profile,
@@ -161,7 +162,7 @@ const minutesBetween = (a: string, b: string): number =>
 function clockedParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
   const slackMs = slackOf(recording);
   const all = profiles.map(({ apart }) => apart?.timetables ?? []);
-  return (all[0] ?? []).map(({ timetable, periodMs }, place) => {
+  return (all[0] ?? []).flatMap(({ timetable, periodMs }, place) => {
     const own = all.flatMap((timetables) => timetables[place] ?? []);
     const together = timetableOf(
       own.map(({ startsMs }) => startsMs),
@@ -179,22 +180,56 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
     const jobs = profiles.flatMap((profile) =>
       profileOfJobs(profile, profile.apart?.timetables[place]?.jobs ?? [], slackMs),
     );
-    return {
-      behaviour: {
-        kind: "timetable",
-        of: { kind: "worker", think: spreadOf(pausesMs, 0, slackMs), atOnce: null, jobs: null },
-        at: first.schedule,
-        withinMs: together?.spreadMs ?? lastMs,
-        calls: spreadOf(
-          own.flatMap(({ sizes }) => sizes),
-          1,
-          0,
-        ),
-        length: null,
-      },
-      mix: mixOfAll(jobs),
-    };
+    const think = spreadOf(pausesMs, 0, slackMs);
+    const mix = mixOfAll(jobs);
+    return runsByDay(first.schedule, own).map(
+      ({ schedule, sizes }): FittedPart => ({
+        behaviour: {
+          kind: "timetable",
+          of: { kind: "worker", think, atOnce: null, jobs: null },
+          at: schedule,
+          withinMs: together?.spreadMs ?? lastMs,
+          calls: spreadOf(sizes, 1, 0),
+          length: null,
+        },
+        mix,
+      }),
+    );
   });
+}
+
+/** Least ratio of the usual sizes of runs on weekdays and at weekends, either way, that makes them two kinds. */
+const daysApartTimes = 2;
+/** Least share of pairs of a weekday's run and a weekend's that differ alike. */
+const pairsApart = 0.9;
+
+/** Returns the lines of cron of a daily job with the sizes of its runs: two if it does less, or more, at weekends. */
+function runsByDay(
+  schedule: string,
+  own: readonly ClockedSessions[],
+): readonly { readonly schedule: string; readonly sizes: readonly number[] }[] {
+  const whole = [{ schedule, sizes: own.flatMap(({ sizes }) => sizes) }];
+  if (!/^\d+ \d+ \* \* \*$/.test(schedule)) return whole;
+  const runs = own.flatMap(({ startsMs, sizes }) =>
+    startsMs.length === sizes.length
+      ? startsMs.map((startMs, run) => ({
+          atWeekend: isWeekend(weekdayOf(startMs)),
+          size: sizes[run] as number,
+        }))
+      : [],
+  );
+  const sizesOf = (atWeekend: boolean): number[] =>
+    runs.filter((run) => run.atWeekend === atWeekend).map(({ size }) => size);
+  const [weekdays, weekend] = [sizesOf(false), sizesOf(true)];
+  if (weekdays.length < 4 || weekend.length < 2) return whole;
+  const times = new SortedSample(weekdays).median / new SortedSample(weekend).median;
+  if (times < daysApartTimes && times > 1 / daysApartTimes) return whole;
+  const pairs = weekdays.flatMap((size) => weekend.map((other) => (times > 1 ? size > other : size < other)));
+  if (pairs.filter(Boolean).length < pairsApart * pairs.length) return whole;
+  return [
+    { schedule: schedule.replace(/\*$/, "1-5"), sizes: weekdays },
+    { schedule: schedule.replace(/\*$/, "0,6"), sizes: weekend },
+  ];
 }
 
 /** Largest ratio between the periods of one part. */

@@ -152,7 +152,8 @@ export function rhythmOf({ cells }: Calendar): FittedRhythm | null {
             (cell) => rate * (byKind[kindOf(cell)] as number),
           ),
         );
-  return { hours: byKind.slice(0, 24), weekend: both ? byKind.slice(24) : null, weekdays, days: [] };
+  const [hours, others] = [byKind.slice(0, 24), byKind.slice(24)].map(notAllNone) as [number[], number[]];
+  return { hours, weekend: both ? others : null, weekdays, days: [] };
 }
 
 /** Returns the rhythm's factor of an hour on a weekday. */
@@ -192,6 +193,11 @@ const priorReturns = 0.2;
 /** Returns the factor of each class on the expected rate; 1 for a class that was never recorded. */
 const factors = ({ seen, expected }: ClassReturns): number[] =>
   seen.map((count, index) => round((count + priorReturns) / ((expected[index] as number) + priorReturns)));
+
+/** Least factor that is not 0. A scenario's rhythm may not be 0 all day. */
+const factorLeast = 0.001;
+const notAllNone = (hours: readonly number[]): readonly number[] =>
+  hours.some((factor) => factor > 0) ? hours : hours.map(() => factorLeast);
 
 /** Tells whether returns differ between classes by more than chance. */
 function differs({ seen, expected }: ClassReturns): boolean {

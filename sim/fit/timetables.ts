@@ -15,7 +15,11 @@ const periodsMs = [5, 10, 15, 20, 30, 60, 24 * 60].map((minutes) => minutes * mi
 const anySecondMs = 60 * minuteMs;
 /** Span in which jobs of one timetable begin, ms. */
 const punctualMs = 15_000;
+/** Span in which a job begins that is late for once, ms. */
+const lateMs = minuteMs;
 const periodsLeast = 4;
+/** Most timetables of one period. A caller may begin several jobs a day: those after the first must be long ones. */
+const ofOnePeriodMost = 6;
 
 /** Separates the jobs that keep to timetables from a caller's other jobs. */
 export function timetablesOf(
@@ -25,6 +29,8 @@ export function timetablesOf(
   // A caller that joined late kept to no timetable before.
   const watched = { startedAtMs: joinedMs(jobs, recording), endedAtMs: recording.endedAtMs };
   const awayMs = absenceOf(pausesMs) || 30_000;
+  // Sessions after shorter pauses go on with a run that began by a clock.
+  const apartMs = Math.max(awayMs, minuteMs);
   // A caller that calls every few seconds has sessions in any minute; only its volleys can show a timetable.
   const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
   const cut = (some: readonly RecordedJob[]): readonly Cut[] => {
@@ -35,21 +41,21 @@ export function timetablesOf(
   let [rest, cuts] = [jobs, cut(jobs)];
   const timetables: ClockedSessions[] = [];
   for (const periodMs of periodsMs) {
-    let punctual: Punctual | null = null;
-    for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
-      for (const one of cuts) punctual ??= punctualIn(one, periodMs, watched, anySecond);
-    if (punctual === null) continue;
-    const timetable = timetableOf(
-      [punctual.found.map(({ startMs }) => startMs)],
-      periodMs,
-      periodMs >= anySecondMs,
-    );
-    if (timetable === null) continue;
-    const { weekdays, found } = punctual;
-    const [own, others] = parted(rest, found);
-    [rest, cuts] = [others, cut(others)];
-    const schedule = weekdays ? timetable.schedule.replace(/\*$/, "1-5") : timetable.schedule;
-    timetables.push(...bySize(own, { ...timetable, schedule }, periodMs, awayMs));
+    for (let tables = 0; tables < ofOnePeriodMost; tables++) {
+      let punctual: Punctual | null = null;
+      for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
+        for (const one of tables === 0 ? cuts : [cutOf(longAmong(sessionsOf(rest, apartMs).sessions))])
+          punctual ??= punctualIn(one, periodMs, watched, anySecond);
+      if (punctual === null) break;
+      const { weekdays, found } = punctual;
+      const startsMs = found.map(({ startMs }) => startMs);
+      const timetable = timetableOf([startsMs], periodMs, periodMs >= anySecondMs);
+      if (timetable === null) break;
+      const [own, others] = parted(rest, found);
+      [rest, cuts] = [others, cut(others)];
+      const schedule = weekdays ? timetable.schedule.replace(/\*$/, "1-5") : timetable.schedule;
+      timetables.push(...bySize(own, { ...timetable, schedule }, periodMs, awayMs));
+    }
   }
   return { timetables, rest };
 }
@@ -144,7 +150,12 @@ function punctualIn(cut: Cut, periodMs: number, watched: Watched, anySecond: boo
       return covered >= periodsShare * all && places * binomialTail(all, covered, usual) < byChance;
     };
     const found = from(phaseMs);
-    if (keeps(found, periods)) return { found, weekdays: false };
+    const isRare = usual < seldom && periodMs >= anySecondMs;
+    const all = (weekdays: boolean, punctual: readonly WorkSession[]): Punctual => ({
+      found: isRare ? withLate(sessions, punctual, { periodMs, phaseMs, weekdays }) : punctual,
+      weekdays,
+    });
+    if (keeps(found, periods)) return all(false, found);
     const working = found.filter(({ startMs }) => !isWeekend(weekdayOf(startMs)));
     const rests = atWeekends >= periodsLeast || (periodMs === dayMs && atWeekends >= 2);
     const isWorking =
@@ -153,7 +164,7 @@ function punctualIn(cut: Cut, periodMs: number, watched: Watched, anySecond: boo
       keeps(working, onWeekdays) &&
       // The caller's other sessions fall into the same minute now and then.
       found.length - working.length < 0.5 * atWeekends * Math.min(1, 0.2 + 2 * usual);
-    return isWorking ? { found: working, weekdays: true } : null;
+    return isWorking ? all(true, working) : null;
   };
   if (anySecond) return punctualAt(crowdedPhase(phases), periodMs / 1_000);
   for (let phaseMs = 0; phaseMs < periodMs; phaseMs += minuteMs) {
@@ -174,10 +185,32 @@ function crowdedPhase(phases: Float64Array): number {
   return best;
 }
 
+/** Adds the first session within a minute after the clock in periods without a punctual one. */
+function withLate(
+  sessions: readonly WorkSession[],
+  punctual: readonly WorkSession[],
+  { periodMs, phaseMs, weekdays }: { periodMs: number; phaseMs: number; weekdays: boolean },
+): readonly WorkSession[] {
+  const own = new Set(punctual);
+  const kept = new Set(punctual.map(({ startMs }) => Math.floor(startMs / periodMs)));
+  return sessions.filter((session) => {
+    const { startMs } = session;
+    if (own.has(session)) return true;
+    const period = Math.floor(startMs / periodMs);
+    const behindMs = phaseOf(startMs, periodMs) - phaseMs;
+    if (behindMs < 0 || behindMs >= lateMs || kept.has(period)) return false;
+    if (weekdays && isWeekend(weekdayOf(startMs))) return false;
+    kept.add(period);
+    return true;
+  });
+}
+
 /** Least share of its periods in which a timetable is kept. */
 const periodsShare = 0.8;
 /** Share of periods with a session by chance from which a timetable cannot be told. */
 const oftenEnough = 0.3;
+/** Share of periods with a session by chance up to which one in the same minute is a late job. */
+const seldom = 0.05;
 /** Probability that a caller seems to keep to a timetable by chance. */
 const byChance = 0.001;
 

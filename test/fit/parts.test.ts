@@ -120,6 +120,32 @@ describe("calls by a timetable", () => {
   });
 });
 
+describe("a daily job's runs", () => {
+  /** Sizes of ten days from a Thursday on. */
+  const linesOf = (sizes: readonly number[]) =>
+    partsOf([clocked({ ...nine, sizes })], recording)?.parts.map(({ behaviour }) =>
+      behaviour.kind === "timetable" ? [behaviour.at, behaviour.calls] : [],
+    );
+  const constant = (ms: number) => ({ kind: "constant", ms });
+  const ofDays = (weekday: number, weekend: number): number[] =>
+    many(10, (day) => (day % 7 === 2 || day % 7 === 3 ? weekend : weekday));
+
+  test("have lines of their own at weekends where these are half as long, or twice", () => {
+    expect(linesOf(ofDays(10, 5))).toEqual([
+      ["0 9 * * 1-5", constant(10)],
+      ["0 9 * * 0,6", constant(5)],
+    ]);
+    expect(linesOf(ofDays(10, 20))).toHaveLength(2);
+    expect(linesOf(ofDays(10, 6))).toHaveLength(1);
+    expect(linesOf(ofDays(10, 19))).toHaveLength(1);
+  });
+
+  test("have one line where some at weekends are as long as on other days", () => {
+    const [one = 0, ...others] = ofDays(10, 5);
+    expect(linesOf([one, others[0] as number, 10, ...others.slice(2)])).toHaveLength(1);
+  });
+});
+
 describe("calls after events", () => {
   const partOf = (...profiles: readonly Profile[]) => {
     const { parts, ...rest } = told(...profiles) ?? { parts: [] };

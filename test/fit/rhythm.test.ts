@@ -32,6 +32,13 @@ const lifeOf = (startMs: number, returns: readonly number[], jobs = 1): Life => 
 const calendarOf = (startMs: number, returns: readonly number[], jobs = 1): Calendar =>
   new Calendar([lifeOf(startMs, returns, jobs)], startMs, startMs + returns.length * hourMs);
 
+test("nobody at a weekend, beside very many on other days, still makes a rhythm that a scenario may have", () => {
+  const hours = [...new Array<number>(24).fill(900), ...new Array<number>(48).fill(0)];
+  const { hours: weekday, weekend } = rhythmOf(calendarOf(friday, hours)) ?? evenRhythm;
+  expect(weekend).toEqual(new Array(24).fill(0.001));
+  expect(Math.min(...weekday)).toBeGreaterThan(1);
+});
+
 test("hours of the week: those of weekdays, then those of a day of the weekend", () => {
   expect(weekHours).toBe(48);
   const at = [monday, monday + dayMs - 1, friday + 23.5 * hourMs, saturday, saturday + 47.5 * hourMs];

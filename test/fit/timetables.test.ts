@@ -160,6 +160,38 @@ describe("a timetable", () => {
     expect(lines([...own, ...others], 12)).toEqual(expected);
   });
 
+  test("of each day is one of several where those after the first are of long sessions", () => {
+    const looks = many(7 * 24, (hour) => (60 * hour + 10.5 + ((7 * hour) % 40)) * minuteMs);
+    const [first, morning, evening] = [
+      each(1440, [61], 7),
+      each(
+        1440,
+        many(12, (index) => 360 + index / 20),
+        7,
+      ),
+      each(
+        1440,
+        many(40, (index) => 1260 + index / 20),
+        7,
+      ),
+    ];
+    expect(found([...looks, ...first, ...evening, ...morning], 7 * 24)).toMatchObject({
+      lines: ["1 1 * * *: 7 in 7", "0 6 * * *: 84 in 7", "0 21 * * *: 280 in 7"],
+      rest: looks.length,
+    });
+    expect(found([...looks, ...first, ...evening, ...each(1440, [360], 7)], 7 * 24)).toMatchObject({
+      lines: ["1 1 * * *: 7 in 7", "0 21 * * *: 280 in 7"],
+      rest: looks.length + 7,
+    });
+  });
+
+  test("has a job that is late for once, by less than a minute", () => {
+    const late = (hours: number, byMs: number): number[] =>
+      each(60, [40], hours).map((ms, hour) => (hour === 5 ? ms + byMs : ms));
+    expect(found(late(12, 59_000), 12)).toMatchObject({ lines: ["40 * * * *: 12 in 12"], rest: 0 });
+    expect(found(late(12, 61_000), 12)).toMatchObject({ lines: ["40 * * * *: 11 in 11"], rest: 1 });
+  });
+
   test("of who joined later is kept from then on", () => {
     const late = each(60, [40], 72).map((ms) => ms + 8 * dayMs);
     expect(lines(late, 11 * 24)).toEqual(["40 * * * *: 72 in 72"]);
