@@ -1,9 +1,13 @@
 // More bugs that limiters of npm have shipped, and mended: those that a second look at their changelogs gave.
-import { routedFastify } from "./adapters/fastify-rate-limit.ts";
+import { bottleneck } from "./adapters/bottleneck.ts";
+import { oldRollingRateLimiter, rollingRateLimiter, sveltekitRateLimiter } from "./adapters/by-key.ts";
+import { routedFastify, windowedFastify } from "./adapters/fastify-rate-limit.ts";
+import { oldHapiRateLimit } from "./adapters/hapi-rate-limit.ts";
 import { countingLimiter, waitingLimiter } from "./adapters/limiter.ts";
 import { nestThrottlerWaits } from "./adapters/nest-throttler.ts";
+import { expressLimiter, nestStorage } from "./adapters/redis-stores.ts";
 import { redisCounter } from "./adapters/sliding-redis.ts";
-import { upstashTokenBucket } from "./adapters/upstash.ts";
+import { upstashRegions, upstashTokenBucket } from "./adapters/upstash.ts";
 import { github, needed, type PastBug } from "./past-bug.ts";
 
 export const laterBugs: readonly PastBug[] = [
@@ -86,5 +90,101 @@ export const laterBugs: readonly PastBug[] = [
     good: ["upstash-ratelimit-1-0-3"],
     onRedis: true,
     limiter: (alias, law, redis) => upstashTokenBucket(alias, [law], needed(redis)),
+  },
+  {
+    name: "reservoir-filled-early",
+    package: "bottleneck",
+    wrong:
+      "A reservoir was refreshed as soon as its limiter first looked, 5 s after it was made, however long its interval: it let another reservoir through.",
+    source: github("SGrondin/bottleneck", "commit/fc83f0f"),
+    law: "rate-bound",
+    runs: 60,
+    bad: ["bottleneck-2-11-0"],
+    good: ["bottleneck-2-11-1"],
+    limiter: (alias, law) => bottleneck(alias, [law], true),
+  },
+  {
+    name: "rates-share-a-count",
+    package: "sveltekit-rate-limiter",
+    wrong:
+      "Of several rates for one caller each counted the call in the same place: each call counted as two.",
+    source: github("ciscoheat/sveltekit-rate-limiter", "commit/3d2914b"),
+    law: "refusal-justified",
+    rules: { user: { rest: { limit: 2, windowSeconds: 10 } } },
+    runs: 100,
+    bad: ["sveltekit-rate-limiter-0-5-2"],
+    good: ["sveltekit-rate-limiter-0-6-1", "sveltekit-rate-limiter"],
+    limiter: (alias, law) => sveltekitRateLimiter([law], alias, true),
+  },
+  {
+    name: "window-of-another-route",
+    package: "fastify-rate-limit",
+    wrong: "A handler of `fastify.rateLimit` with a time window of its own was held to the plugin's window.",
+    source: github("fastify/fastify-rate-limit", "pull/179"),
+    law: "recovers",
+    runs: 60,
+    bad: ["fastify-rate-limit-5-6-0"],
+    good: ["fastify-rate-limit-5-7-2"],
+    limiter: (alias, law) => windowedFastify({ plugin: alias, fastify: "fastify-3" }, [law]),
+  },
+  {
+    name: "limits-to-one-less",
+    package: "express-limiter",
+    wrong: "A call after which none was left was refused: of a limit of 10, 9 calls were let through.",
+    source: github("ded/express-limiter", "pull/16"),
+    law: "refusal-justified",
+    runs: 60,
+    bad: ["express-limiter-1-3-0"],
+    good: ["express-limiter"],
+    onRedis: true,
+    limiter: (alias, law, redis) => expressLimiter([law], needed(redis), alias),
+  },
+  {
+    name: "wait-without-the-refused",
+    package: "rolling-rate-limiter",
+    wrong:
+      "Refused calls take up room, and the wait that a refusal told left the refused call itself out: who waited so long was refused again.",
+    source: github("peterkhayes/rolling-rate-limiter", "issues/15"),
+    law: "honest-wait",
+    runs: 120,
+    bad: ["rolling-rate-limiter-0-1-11"],
+    good: ["rolling-rate-limiter"],
+    limiter: (alias, law) =>
+      alias === "rolling-rate-limiter" ? rollingRateLimiter([law]) : oldRollingRateLimiter([law], alias),
+  },
+  {
+    name: "count-from-zero",
+    package: "hapi-rate-limit",
+    wrong: "The first call was counted as 0: one more was told to remain than there was.",
+    source: github("wraithgar/hapi-rate-limit", "pull/22"),
+    law: "conserved",
+    runs: 60,
+    bad: ["hapi-rate-limit-1-2-4"],
+    good: ["hapi-rate-limit-1-2-5"],
+    limiter: (alias, law) => oldHapiRateLimit(alias, [law]),
+  },
+  {
+    name: "milliseconds-of-redis",
+    package: "nestjs-throttler-storage-redis",
+    wrong: "The time to a window's end, which the guard tells as `Retry-After`, was in ms, not in seconds.",
+    source: github("kkoomen/nestjs-throttler-storage-redis", "issues/1167"),
+    law: "honest-wait",
+    runs: 120,
+    bad: ["nestjs-throttler-storage-redis-0-3-0"],
+    good: ["nestjs-throttler-storage-redis-0-3-3"],
+    onRedis: true,
+    limiter: (alias, law, redis) => nestStorage([law], needed(redis), alias),
+  },
+  {
+    name: "remaining-without-this-call",
+    package: "@upstash/ratelimit",
+    wrong: "The sliding window over many regions told what was left before the call that asked.",
+    source: github("upstash/ratelimit-js", "commit/1a42a0f"),
+    law: "remaining-agrees",
+    runs: 60,
+    bad: ["upstash-ratelimit-1-1-1"],
+    good: ["upstash-ratelimit-1-1-2"],
+    onRedis: true,
+    limiter: (alias, law, redis) => upstashRegions(alias, [law], needed(redis)),
   },
 ];

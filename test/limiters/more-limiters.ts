@@ -317,7 +317,7 @@ export const moreStrangers: readonly Stranger[] = [
         laws: ["honest-wait"],
       },
     ],
-    limiter: sveltekitRateLimiter,
+    limiter: (claims) => sveltekitRateLimiter(claims),
   },
   {
     name: "elysia-rate-limit",

@@ -23,12 +23,20 @@ interface Package {
   readonly BottleneckError: new () => Error;
 }
 
-/** @param name the package as test/limiters/package.json names it */
-export function bottleneck(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
+/**
+ * @param name the package as test/limiters/package.json names it
+ * @param anchorUnsaid true to let the check find out where its windows begin
+ */
+export function bottleneck(
+  name: string,
+  claims: readonly LimiterLawName[],
+  anchorUnsaid = false,
+): LimiterFactory {
   const Bottleneck = load<Package>(name);
   return keyedFactory({
     name,
     algorithm: "fixed-window",
+    anchorUnsaid,
     claims,
     scopes,
     semantics: { anchor: ["first-request"], refused: ["uncounted"] },

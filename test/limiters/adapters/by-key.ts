@@ -12,6 +12,7 @@ import {
   type Limit,
   restLimiter,
   type Said,
+  underClock,
 } from "./keyed.ts";
 
 type Claims = readonly LimiterLawName[];
@@ -174,6 +175,21 @@ export function rollingRateLimiter(claims: Claims): LimiterFactory {
   return restLimiter("rolling-rate-limiter", claims, create, { algorithm: "sliding-log" });
 }
 
+type OldRolling = (options: { interval: number; maxInInterval: number }) => (key: string) => number;
+
+/** rolling-rate-limiter of version 0.1, in memory: a function that tells ms to wait, rounded down. */
+export function oldRollingRateLimiter(claims: Claims, name: string): LimiterFactory {
+  const make = underClock(() => load<OldRolling>(name));
+  const create = ({ limit: maxInInterval, windowMs: interval }: Limit) => {
+    const limiter = make({ interval, maxInInterval });
+    return answering((key): Said => {
+      const waitMs = limiter(key);
+      return waitMs === 0 ? { admitted: true } : { admitted: false, retryAfterMs: waitMs + 1 };
+    });
+  };
+  return restLimiter(name, claims, create, { algorithm: "sliding-log" });
+}
+
 interface GraphqlRateLimit {
   getGraphQLRateLimiter(options: {
     identifyContext(context: { key: string }): string;
@@ -244,17 +260,24 @@ export function tokenbucket(claims: Claims): LimiterFactory {
 
 interface Sveltekit {
   readonly RetryAfterRateLimiter: new (options: {
-    plugins: { rate: [number, "10s"]; hash(event: { key: string }): string }[];
+    plugins: { rate: [number, "10s" | "h"]; hash(event: { key: string }): string }[];
   }) => { check(event: { key: string }): Promise<{ limited: boolean; retryAfter: number }> };
 }
 
-/** sveltekit-rate-limiter: RetryAfterRateLimiter, with windows of 10 s: it knows windows of certain lengths alone. */
-export function sveltekitRateLimiter(claims: Claims): LimiterFactory {
-  const path = "./node_modules/sveltekit-rate-limiter/dist/server/index.js";
-  const { RetryAfterRateLimiter } = load<Sveltekit>(path);
-  return restLimiter("sveltekit-rate-limiter", claims, ({ limit, windowMs }) => {
+/**
+ * sveltekit-rate-limiter: RetryAfterRateLimiter, with windows of 10 s: it knows windows of certain lengths alone.
+ * @param hourly a second limit, which nobody comes to
+ */
+export function sveltekitRateLimiter(
+  claims: Claims,
+  name = "sveltekit-rate-limiter",
+  hourly = false,
+): LimiterFactory {
+  const { RetryAfterRateLimiter } = load<Sveltekit>(`./node_modules/${name}/dist/server/index.js`);
+  return restLimiter(name, claims, ({ limit, windowMs }) => {
     if (windowMs !== 10_000) throw new RangeError(`its windows are of 10 s here, not ${windowMs} ms`);
-    const plugins = [{ rate: [limit, "10s"] as [number, "10s"], hash: ({ key }: { key: string }) => key }];
+    const plugin = (rate: [number, "10s" | "h"]) => ({ rate, hash: ({ key }: { key: string }) => key });
+    const plugins = [plugin([limit, "10s"]), ...(hourly ? [plugin([1_000_000, "h"])] : [])];
     const limiter = new RetryAfterRateLimiter({ plugins });
     return answering(async (key): Promise<Said> => {
       const { limited, retryAfter } = await limiter.check({ key });

@@ -17,6 +17,7 @@ interface Application {
   register(plugin: unknown, options: object): PromiseLike<unknown>;
   get(path: string, handler: () => Promise<string>): unknown;
   get(path: string, options: object, handler: () => Promise<string>): unknown;
+  rateLimit(options: object): unknown;
   inject(request: { method: "GET"; url: string; headers: Record<string, string> }): Promise<Injected>;
   close(): Promise<unknown>;
 }
@@ -58,6 +59,23 @@ export function routedFastify(
     const application = fastify();
     await application.register(plugin, { max: max + 100, timeWindow, keyGenerator });
     application.get("/", { config: { rateLimit: { max, ...settings } } }, async () => "done");
+    return { decide: (call) => ask(application, keyOf(call), false), close: () => application.close() };
+  });
+}
+
+/** Its one route asks `rateLimit`, by a limit and a window of its own; the plugin has others, for no route. */
+export function windowedFastify(
+  names: { readonly plugin: string; readonly fastify: string },
+  claims: readonly LimiterLawName[],
+): LimiterFactory {
+  const plugin = load<unknown>(names.plugin);
+  const fastify = load<Fastify>(names.fastify);
+  return restLimiter(names.plugin, claims, async ({ limit: max, windowMs: timeWindow }) => {
+    const keyGenerator = ({ headers }: Request): string => headers["x-caller"] ?? "";
+    const application = fastify();
+    await application.register(plugin, { global: false, max: 1_000_000, timeWindow: "1 hour", keyGenerator });
+    const preHandler = application.rateLimit({ max, timeWindow, keyGenerator });
+    application.get("/", { preHandler }, async () => "done");
     return { decide: (call) => ask(application, keyOf(call), false), close: () => application.close() };
   });
 }

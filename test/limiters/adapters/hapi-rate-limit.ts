@@ -86,3 +86,53 @@ export function hapiRateLimitor(claims: readonly LimiterLawName[], redis: RealRe
     { algorithm: "sliding-log", redis },
   );
 }
+
+type OldHapi = new () => {
+  connection(): void;
+  register(plugin: { register: unknown; options: object }, done: (error?: Error) => void): void;
+  route(route: {
+    method: "GET";
+    path: string;
+    handler(request: unknown, reply: (body: string) => void): void;
+  }): void;
+  initialize(): Promise<void>;
+  stop(): Promise<void>;
+  inject: Server["inject"];
+};
+
+/** hapi-rate-limit of version 1, in a server of hapi 16. @param name as test/limiters/package.json names it */
+export function oldHapiRateLimit(name: string, claims: readonly LimiterLawName[]): LimiterFactory {
+  const plugin = load<unknown>(name);
+  const { Server: Old } = load<{ Server: OldHapi }>("hapi-16");
+  return restLimiter(name, claims, async ({ limit, windowMs }) => {
+    const server = new Old();
+    server.connection();
+    const options = {
+      userLimit: limit,
+      userCache: { expiresIn: windowMs },
+      pathLimit: false,
+      trustProxy: true,
+    };
+    await new Promise<void>((resolve, reject) => {
+      server.register({ register: plugin, options }, (error) =>
+        error === undefined ? resolve() : reject(error),
+      );
+    });
+    server.route({ method: "GET", path: "/", handler: (_, reply) => reply("done") });
+    await server.initialize();
+    return {
+      decide: async (call) => {
+        const asked = { url: "/", headers: { "x-forwarded-for": keyOf(call) } };
+        const { statusCode, headers } = await server.inject(asked);
+        if (statusCode !== 200 && statusCode !== 429) throw new Error(`the answer has status ${statusCode}`);
+        const { limit, remaining } = headersSay((field) => headers[`x-ratelimit-user${field}`]);
+        return {
+          admitted: statusCode === 200,
+          ...(limit === undefined ? {} : { limit }),
+          ...(remaining === undefined ? {} : { remaining: Math.max(0, remaining) }),
+        };
+      },
+      close: () => server.stop(),
+    };
+  });
+}

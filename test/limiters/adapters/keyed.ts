@@ -52,6 +52,8 @@ export interface Keyed {
   readonly frozen?: boolean;
   /** A window's last instant is still of it: Redis keeps a key for the millisecond in which it ends. */
   readonly endsLate?: boolean;
+  /** The check finds out where its windows begin. */
+  readonly anchorUnsaid?: boolean;
   /** Redis that holds its keys: empty at first, and at our time. `null` if they are in memory. */
   readonly redis?: RealRedis | null;
 }
@@ -110,6 +112,7 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
     redis,
     frozen = false,
     endsLate = false,
+    anchorUnsaid = false,
   } = keyed;
   return {
     name,
@@ -120,6 +123,7 @@ export function keyedFactory(keyed: Keyed): LimiterFactory {
     keyed: true,
     opensToMs: 1,
     endsLate,
+    anchorUnsaid,
     setNow: (nowMs) => {
       redis?.setNow(nowMs);
       return clock.advance(nowMs);

@@ -127,3 +127,72 @@ export function grammyRatelimiter(claims: readonly LimiterLawName[], redis: Real
   };
   return restLimiter(name, claims, create, { redis, endsLate: true });
 }
+
+interface OldStorage {
+  readonly ThrottlerStorageRedisService: new (
+    client: unknown,
+  ) => { increment(key: string, ttl: number): Promise<{ totalHits: number; timeToExpire: number }> };
+}
+
+/** nestjs-throttler-storage-redis for version 4 of the guard, which tells `timeToExpire` as Retry-After, in seconds. */
+export function nestStorage(
+  claims: readonly LimiterLawName[],
+  redis: RealRedis,
+  name: string,
+): LimiterFactory {
+  const { ThrottlerStorageRedisService } = load<OldStorage>(name);
+  const create = ({ limit, windowMs }: Limit): Asks => {
+    const storage = new ThrottlerStorageRedisService(redis.client);
+    return answering(async (key): Promise<Said> => {
+      const { totalHits, timeToExpire } = await storage.increment(key, windowMs / 1000);
+      const admitted = totalHits <= limit;
+      return admitted ? { admitted } : { admitted, retryAfterMs: timeToExpire * 1000 };
+    });
+  };
+  return restLimiter(name, claims, create, { redis, endsLate: true });
+}
+
+interface ExpressRequest {
+  readonly path: string;
+  readonly method: string;
+  readonly ip: string;
+}
+
+interface ExpressResponse {
+  set(name: string, value: unknown): void;
+  status(code: number): ExpressResponse;
+  send(...words: unknown[]): void;
+}
+
+type ExpressLimiter = (
+  application: object,
+  db: unknown,
+) => (options: {
+  lookup: string;
+  total: number;
+  expire: number;
+}) => (request: ExpressRequest, response: ExpressResponse, next: () => void) => void;
+
+/** express-limiter, asked through its middleware as Express would. */
+export function expressLimiter(
+  claims: readonly LimiterLawName[],
+  redis: RealRedis,
+  name: string,
+): LimiterFactory {
+  const make = load<ExpressLimiter>(name);
+  const create = ({ limit: total, windowMs: expire }: Limit): Asks => {
+    const middleware = make({}, redis.client)({ lookup: "ip", total, expire });
+    return answering(
+      (ip) =>
+        new Promise<boolean>((resolve) => {
+          const response: ExpressResponse = {
+            set: () => {},
+            status: () => response,
+            send: () => resolve(false),
+          };
+          middleware({ path: "/", method: "GET", ip }, response, () => resolve(true));
+        }),
+    );
+  };
+  return restLimiter(name, claims, create, { redis, endsLate: true });
+}
