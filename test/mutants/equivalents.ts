@@ -568,6 +568,27 @@ const equivalents: readonly Equivalent[] = [
     becomes: "1",
     reason: "a query of unknown cost asks for one pipeline either way",
   },
+  {
+    path: "src/plan/job.ts",
+    text: "const state = drawsOf(seed, 0x7fff_ffff, replication);",
+    was: "0x7fff_ffff",
+    becomes: "4294967294",
+    reason: "another stream of draws that is no population's either",
+  },
+  {
+    path: "src/verify/window-counts.ts",
+    text: 'if (refusals && name.owner === "organization") matters.push("refusedByUser");',
+    was: "&&",
+    becomes: "||",
+    reason: "a window that does not depend on a switch is judged for each of its values, to the same result",
+  },
+  {
+    path: "src/verify/clean-bounds.ts",
+    text: "if (pinned === null || !fromZero || !complete) return pinned;",
+    was: "pinned",
+    becomes: "null",
+    reason: "what the screen does not let pass is judged whole, and nothing is found in it",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

@@ -44,6 +44,7 @@ describe("what a refusal moves", () => {
     const reacted = await react(calls(0, 1000, 2000, 3000), twoAMinute, reaction);
     expect(reacted).toMatchObject({
       calls: 4,
+      byClock: 0,
       attempts: 5,
       refusals: 1,
       refusedByUser: 1,
@@ -88,6 +89,28 @@ describe("what a refusal moves", () => {
     const reacted = await react(calls(0, 1000, 2000, 3000), twoAMinute, reaction);
     // Both the third and the fourth are refused, and both are sent at the reset.
     expect(reacted).toMatchObject({ attempts: 6, refusals: 2, admittedLater: 2, waitedMs: 58_001 + 57_001 });
+    expect(reacted.byClock).toBe(0);
+  });
+
+  test("a completed query gives back to both windows that it was charged to", async () => {
+    // Each uses one point of five. The second comes before the first is over, the third after both.
+    const query = { user: "ann", kind: "graphql", durationMs: 1_000, cost: 5, actual: 1 } as const;
+    const rows: Row[] = [0, 500, 2_500].map((ms) => ({ ...query, atMs: noon + ms }));
+    const limits = (organization: number, user: number) =>
+      parseRules({
+        organization: { graphql: { limit: organization, windowSeconds: 60 } },
+        user: { graphql: { limit: user, windowSeconds: 60 } },
+        semantics: { graphqlCharge: "reserved" },
+      });
+    const reaction = { onRefused: none(), independent: true };
+    for (const [organization, user] of [
+      [50, 6],
+      [6, 50],
+    ] as const)
+      expect(await react(rows, limits(organization, user), reaction)).toMatchObject({
+        admittedAtOnce: 2,
+        refusals: 1,
+      });
   });
 
   test("calls that overlap do not wait for one another", async () => {

@@ -1,7 +1,11 @@
 // A log's own refusals: what was tried again is one wish, wanted when it was first sent; what cannot be told is said.
 import { describe, expect, test } from "vitest";
+import { ReplayCallers } from "../../sim/replay/callers.ts";
+import { ReplayCalls } from "../../sim/replay/calls.ts";
 import { demandRowsMost, replay } from "../../sim/replay/replay.ts";
+import { wishesIn } from "../../sim/replay/wishes.ts";
 import { type LogBatch, REST_CALL } from "../../src/logs/rows.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { fixed } from "../../src/scenario/retries/fixed.ts";
 import { none } from "../../src/scenario/retries/none.ts";
@@ -153,6 +157,29 @@ function perMinute(rows: readonly Row[]): Map<number, number> {
   }
   return minutes;
 }
+
+test.each(["wanted", "handle", "operation", "cost"] as const)(
+  "numbered attempts are of one call where all is alike, its %s too",
+  (differing) => {
+    const rows = new ReplayCalls();
+    const push = (atMs: number, which: number, attempt: number, durationMs: number): void => {
+      const of = (name: string): number => (name === differing ? which : 1);
+      const [handle, operation, cost, wantedMs] = [of("handle"), of("operation"), of("cost"), of("wanted")];
+      rows.push(atMs, durationMs, 0, handle, operation, cost, -1, attempt === 0, attempt, wantedMs);
+    };
+    push(10, 1, 0, 5);
+    push(11, 2, 0, 5);
+    push(100, 2, 1, 70);
+    push(200, 1, 1, 80);
+    const { calls, retries } = wishesIn(rows, new ReplayCallers(policyOf(limited), []))("none");
+    expect([calls.count, retries]).toEqual([2, 2]);
+    const [first, second] = [0, 1].map((call) => [calls.atMs[call], calls.durationMs[call]]);
+    expect([first, second]).toEqual([
+      [10, 80],
+      [11, 70],
+    ]);
+  },
+);
 
 test("a log of very many rows is replayed without them in memory: its demand is not put back", async () => {
   const base = { ...logOf([]), callers: [{ organization: "acme", user: "ann" }] };
