@@ -1,13 +1,17 @@
 // The answer of a search in sentences, with its error bar and the measurements on both sides of it.
 
+import { parseFigure, unitOf } from "../rules/figures.ts";
 import { count, counted } from "../rules/words.ts";
-import type { PlanAnswer, PlanAxis, PlanResult, PlanValue } from "../summary/plan-result.ts";
+import type { FitError } from "../scenario/scenario.ts";
+import type { PlanAnswer, PlanAxis, PlanFigure, PlanResult, PlanValue } from "../summary/plan-result.ts";
+import { heldTo } from "./model-error.ts";
 import { sideMost } from "./sweep.ts";
-import { goalsText, listText, shareText, spreadText, sureText, valueText } from "./words.ts";
+import { goalsText, listText, rangeText, shareText, spreadText, sureText, valueText } from "./words.ts";
 
 /** Subject of the sentences. */
 interface Topic {
   readonly result: PlanResult;
+  readonly fitError: FitError | null;
   readonly axis: PlanAxis;
   /** `refusedShare <1% and unanswered ==0`. */
   readonly wanted: string;
@@ -18,14 +22,15 @@ interface Topic {
   of(value: PlanValue): string;
 }
 
-/** Returns the answer, and what was measured there. */
-export function answerSentences(result: PlanResult): string[] {
+/** Returns the answer, and what was measured there. @param fitError error of a fitted scenario */
+export function answerSentences(result: PlanResult, fitError: FitError | null): string[] {
   const { answer, question } = result;
   const [axis] = question.vary;
   if (answer === null || axis === undefined) return [];
   const one = question.goals.length === 1;
   const topic: Topic = {
     result,
+    fitError,
     axis,
     wanted: goalsText(question.goals),
     hold: one ? "holds" : "hold",
@@ -136,13 +141,15 @@ function choices({ wanted, hold, fail }: Topic, { holding, failing, unclear }: A
   return `${wanted} ${listText(words)}.`;
 }
 
-function measuredAt({ result, of }: Topic, values: readonly PlanValue[]): string[] {
+function measuredAt({ result, fitError, of }: Topic, values: readonly PlanValue[]): string[] {
   const goals = new Set(result.question.goals.map(({ figure }) => figure));
   return [...new Set(values)].flatMap((value) => {
     const point = result.points.find((one) => one.values[0] === value);
     if (point === undefined) return [];
     const figures = point.figures.filter(({ figure }) => goals.has(figure));
-    const words = figures.map((figure) => `${figure.figure} ${spreadText(figure)}`);
+    const words = figures.map(
+      (figure) => `${figure.figure} ${spreadText(figure)}${worseText(figure, result.question, fitError)}`,
+    );
     const runs = `${count(point.held ?? 0)} of ${counted(point.replications, "run")} ${point.replications === 1 ? "holds" : "hold"}`;
     return [`At ${of(value)}: ${listText(words)}; ${runs}.`];
   });
@@ -182,3 +189,21 @@ function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"
 const thinnedSentence = (thinned: readonly { readonly axis: PlanAxis; readonly tried: number }[]): string =>
   `The map tried ${listText(thinned.map(({ axis, tried }) => `${tried} of the ${axis.values} values of ${axis.path}`))}; ` +
   `it tries all where there are at most ${sideMost}, as in a narrower range.`;
+
+/** Returns the range of a figure as goals are held to it: worse by the error of a fit that was too favourable. */
+function worseText(figure: PlanFigure, { goals }: PlanResult["question"], error: FitError | null): string {
+  const found = parseFigure(figure.figure);
+  const { least, most } = figure;
+  if ("path" in found || least === null || most === null) return "";
+  const worse = goals
+    .filter((goal) => goal.figure === figure.figure)
+    .map(({ bound }) =>
+      [least, most].map((value) => heldTo(value, { name: found.name, operator: bound }, error)),
+    )
+    .find(([low, high]) => low !== least || high !== most);
+  if (worse === undefined) return "";
+  const [low, high] = worse.map((value) =>
+    unitOf(found.name) === "share" ? Math.min(1, value ?? 0) : value,
+  ) as [number, number];
+  return ` (${rangeText(figure.figure, low, high)} with the fit's error)`;
+}

@@ -35,7 +35,11 @@ export function widened(
  * Returns a figure as it is compared with a goal. If the fit simulated too favourably, the figure is made worse by as
  * much. If the fit was too severe, the figure stays.
  */
-export function heldTo(actual: number | null, goal: Goal, error: FitError | null): number | null {
+export function heldTo(
+  actual: number | null,
+  goal: Pick<Goal, "name"> & { readonly operator: string },
+  error: FitError | null,
+): number | null {
   if (actual === null || error === null) return actual;
   const share = Math.max(-0.9, Math.min(0.9, errorOf(goal.name, error)));
   if (goal.operator.startsWith("<") && share > 0) return actual / (1 - share);

@@ -11,7 +11,7 @@ import { sureText, valueText } from "./words.ts";
 export function sentencesOf(result: PlanResult, scenario: Scenario): string[] {
   const { storm, comparison, question } = result;
   return [
-    ...answerSentences(result),
+    ...answerSentences(result, scenario.fitError),
     ...(storm === null ? [] : [stormSentence(storm, question.durationMs, question.confidence)]),
     ...(comparison === null ? [] : comparisonSentences(comparison, scenario, question.goals)),
   ];

@@ -34,8 +34,16 @@ function amountText(figure: string, amount: number): string {
 /** Returns `4.2% on average, 3.1% to 5.5% by run`; `nothing to measure` if there was none. */
 export function spreadText({ figure, mean, least, most }: PlanFigure): string {
   if (mean === null || least === null || most === null) return "nothing to measure";
+  const range = rangeText(figure, least, most);
+  return range === amountText(figure, least)
+    ? range
+    : `${amountText(figure, mean)} on average, ${range} by run`;
+}
+
+/** Returns `3.1% to 5.5%`; one amount if both are alike in words. */
+export function rangeText(figure: string, least: number, most: number): string {
   const [low, high] = [amountText(figure, least), amountText(figure, most)];
-  return low === high ? low : `${amountText(figure, mean)} on average, ${low} to ${high} by run`;
+  return low === high ? low : `${low} to ${high}`;
 }
 
 export const meanText = ({ figure, mean }: PlanFigure): string =>

@@ -1,6 +1,7 @@
 // Answers of plans, word for word: which value, how sure, what was measured there, and what would tell more.
 import { describe, expect, test } from "vitest";
 import { answerSentences } from "../../src/plan/answer-sentences.ts";
+import type { FitError } from "../../src/scenario/scenario.ts";
 import type {
   PlanAnswer,
   PlanAxis,
@@ -42,32 +43,55 @@ const point = (value: PlanValue, state: PlanState = "holds", more: Partial<PlanP
 interface Told extends Partial<PlanQuestion> {
   readonly points?: readonly PlanPoint[];
   readonly frontier?: readonly PlanFrontierPoint[];
+  readonly fitError?: FitError;
   /** Numbers of values of the map along both axes. Default: all. */
   readonly tried?: readonly [x: number, y: number];
 }
 
-function told(answer: PlanAnswer | null, { points = [], frontier, tried, ...question }: Told = {}): string[] {
+function told(
+  answer: PlanAnswer | null,
+  { points = [], frontier, tried, fitError, ...question }: Told = {},
+): string[] {
   const [xs, ys] = (tried ?? [9, 2]).map((length) => Array.from({ length }, (_, place) => place));
-  return answerSentences({
-    question: {
-      scenario: "s",
-      description: null,
-      seed: 1,
-      durationMs: 1000,
-      vary: [clients],
-      goals: [refused],
-      find: "largest",
-      share: 0.9,
-      confidence: 0.95,
-      replicationsMost: 40,
-      command: null,
-      ...question,
-    },
-    points,
-    answer,
-    heatMap: frontier === undefined ? null : { xs, ys, cells: [], figures: [], frontier },
-  } as unknown as PlanResult);
+  return answerSentences(
+    {
+      question: {
+        scenario: "s",
+        description: null,
+        seed: 1,
+        durationMs: 1000,
+        vary: [clients],
+        goals: [refused],
+        find: "largest",
+        share: 0.9,
+        confidence: 0.95,
+        replicationsMost: 40,
+        command: null,
+        ...question,
+      },
+      points,
+      answer,
+      heatMap: frontier === undefined ? null : { xs, ys, cells: [], figures: [], frontier },
+    } as unknown as PlanResult,
+    fitError ?? null,
+  );
 }
+
+test("figures are told as goals are held to them, too, where a fit was too favourable", () => {
+  const shares = { figure: "refusedShare", bound: "<=40%", value: 0.4 };
+  const points = [point(3, "holds", { figures: [figure("refusedShare", 0.3, 0.1)] })];
+  const tell = (fitError: FitError) =>
+    told({ kind: "none" }, { points, goals: [shares], vary: [{ ...clients, from: 3 }], fitError })[1];
+  expect(tell({ calls: 0, refused: 0.5, waitP95Ms: null })).toBe(
+    "At 3: refusedShare 30% on average, 20% to 40% by run (40% to 80% with the fit's error); 2 of 4 runs hold.",
+  );
+  // No share is above all.
+  expect(tell({ calls: 0, refused: 0.9, waitP95Ms: null })).toContain("(100% with the fit's error)");
+  // A fit that was too severe changes nothing.
+  expect(tell({ calls: 0.5, refused: -0.5, waitP95Ms: 0.5 })).toBe(
+    "At 3: refusedShare 30% on average, 20% to 40% by run; 2 of 4 runs hold.",
+  );
+});
 
 const both = { goals: [refused, waits] };
 const at = (value: number): string => `At ${value}: refused 5 on average, 3 to 7 by run; 2 of 4 runs hold.`;
