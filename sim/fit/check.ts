@@ -5,6 +5,7 @@ import { isRefusal } from "../../src/wire/outcome.ts";
 import { simulateNumbers } from "../simulate.ts";
 import { type CheckedFigure, type CheckRow, checkedFigures, type FitCheck } from "./check-result.ts";
 import { findingText } from "./check-text.ts";
+import { dayMs } from "./days.ts";
 import type { Fit } from "./fit.ts";
 import { isRefused } from "./jobs.ts";
 import { limitsOf } from "./limits.ts";
@@ -57,7 +58,13 @@ export function* checkSteps(fit: Fit, seeds = defaultSeeds): Generator<Simulatio
   );
   const isWhole = ({ population }: CheckRow): number => (population === null ? 0 : 1);
   const off = rows.filter((row) => row.off).sort((a, b) => isWhole(a) - isWhole(b));
-  return { seeds: runs.length, rows, error: errorOf(rows), why: whyOf(rows), findings: off.map(findingText) };
+  return {
+    seeds: runs.length,
+    rows,
+    error: errorOf(rows),
+    why: whyOf(rows, durationMs),
+    findings: off.map(findingText),
+  };
 }
 
 /** Least share of a recording that is enough to check against. */
@@ -200,15 +207,22 @@ function rowOf(
   };
 }
 
-/** Returns the reason if windows are too full: callers whom one event wakes fill a window more than independent ones. */
-function whyOf(rows: readonly CheckRow[]): string | null {
+/**
+ * Returns the reason if windows are too full. Callers whom one event wakes fill a window more than independent ones. If it
+ * is the busy windows alone, callers gather at times within hours, which a day or more can tell from chance.
+ */
+export function whyOf(rows: readonly CheckRow[], recordedMs: number): string | null {
   const last = rows.at(-1)?.population ?? null;
   const whole = rows.filter(({ population }) => population === last);
   const isAbove = (figure: CheckedFigure): boolean =>
     whole.some((row) => row.figure === figure && row.off && (row.recorded as number) > row.most);
   // If the usual window is off, too, the populations themselves are wrong.
   const usual = whole.find(({ figure }) => figure === "admittedP50");
-  if (usual?.off !== false || !isAbove("busiest") || !isAbove("refused")) return null;
+  if (usual?.off !== false) return null;
+  const isAlike = (figure: CheckedFigure): boolean => whole.every((row) => row.figure !== figure || !row.off);
+  if (recordedMs >= dayMs && isAbove("admittedP95") && isAlike("busiest") && isAlike("calls"))
+    return "busy windows are fuller than simulated, but the usual and the fullest ones are not: callers gather at times within hours, as at bells or shifts, and the scenario's rhythm tells hours alone";
+  if (!isAbove("busiest") || !isAbove("refused")) return null;
   return "in some windows callers called together, more than each for itself does; what made them (a release, an outage, a schedule) is not in the recording";
 }
 

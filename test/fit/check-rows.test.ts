@@ -1,8 +1,9 @@
 // Figures of a fit's check, at both sides of each bound: recorded calls that are set, against simulations that are
 // all alike.
 import { describe, expect, test } from "vitest";
-import { checkSteps, type SimulationsDone } from "../../sim/fit/check.ts";
+import { checkSteps, type SimulationsDone, whyOf } from "../../sim/fit/check.ts";
 import type { CheckedFigure, FitCheck } from "../../sim/fit/check-result.ts";
+import { dayMs } from "../../sim/fit/days.ts";
 import { type Fit, fitTo } from "../../sim/fit/fit.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import { poller, rest } from "../../src/scenario/index.ts";
@@ -131,6 +132,29 @@ test("calls together are the reason if one minute is too full, and refuses, but 
   expect(checked(recordedAs(one, more(3, true))).why).toBeNull();
   expect(checked(recordedAs(one, more(4))).why).toBeNull();
   expect(checked(recordedAs(one, [...each(2), ...more(9, true).slice(120)])).why).toBeNull();
+});
+
+test("times within hours are the reason if busy minutes are too full, but neither the usual nor the fullest one is", () => {
+  const why =
+    "busy windows are fuller than simulated, but the usual and the fullest ones are not: callers gather at times within hours, as at bells or shifts, and the scenario's rhythm tells hours alone";
+  const check = checked(recordedAs(one, more(4)));
+  const rows = (fuller: boolean, calls: boolean) =>
+    check.rows.map((row) =>
+      row.figure === "busiest"
+        ? { ...row, off: fuller }
+        : row.figure === "calls"
+          ? { ...row, off: calls }
+          : row,
+    );
+  expect(whyOf(rows(false, false), dayMs)).toBe(why);
+  expect(whyOf(rows(true, false), dayMs)).toBeNull();
+  expect(whyOf(rows(false, true), dayMs)).toBeNull();
+  expect(whyOf(rows(false, false), dayMs - 1)).toBeNull();
+  // Fewer calls than simulated are no gathering.
+  const fewer = rows(false, false).map((row) =>
+    row.figure === "admittedP95" ? { ...row, recorded: 1 } : row,
+  );
+  expect(whyOf(fewer, dayMs)).toBeNull();
 });
 
 test("errors are shares of the greater figure, to a thousandth", () => {
