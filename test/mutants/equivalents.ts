@@ -589,6 +589,13 @@ const equivalents: readonly Equivalent[] = [
     becomes: "null",
     reason: "what the screen does not let pass is judged whole, and nothing is found in it",
   },
+  {
+    path: "sim/fit/rises.ts",
+    text: "near.fill(1, Math.max(0, from - besideMinutes), Math.max(0, to + besideMinutes + 1));",
+    was: "0",
+    becomes: "1",
+    reason: "it tells of minute 0, which is never searched: ten minutes come before the first that is",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

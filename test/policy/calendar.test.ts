@@ -1,7 +1,13 @@
 // Windows of a calendar, by the clocks of a time zone.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CalendarUnit, calendarSeconds, calendarWindow, oddDays } from "../../src/policy/calendar.ts";
+import {
+  type CalendarUnit,
+  calendarSeconds,
+  calendarWindow,
+  isZone,
+  oddDays,
+} from "../../src/policy/calendar.ts";
 import { property } from "../support/property.ts";
 
 const iso = (unit: CalendarUnit, zone: string, at: string): string[] => {
@@ -106,4 +112,13 @@ property(
   for (const inside of [opensAt, endsAt - 1])
     expect(calendarWindow(unit, zone, inside)).toEqual({ opensAt, endsAt });
   expect(calendarWindow(unit, zone, endsAt).opensAt).toBe(endsAt);
+});
+
+test.each([
+  ["Europe/Paris", true],
+  ["UTC", true],
+  ["Mars/Olympus", false],
+  ["", false],
+])("%j is the name of a zone: %s", (zone, isOne) => {
+  expect(isZone(zone)).toBe(isOne);
 });

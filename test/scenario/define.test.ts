@@ -262,6 +262,8 @@ describe("behaviours, policies and calls say at once what is wrong with them", (
     ["exponential.first", () => exponential({ first: 0, most: 9 })],
     ["exponential.jitter", () => exponential({ first: 1, most: 9, jitter: wrong("some") })],
     ["rest.path", () => rest("v2/user")],
+    ["rest.name", () => rest("/v2/user", "the user")],
+    ["graphql.name", () => graphql("{ user { id } }", { cost: 3, name: "the user" })],
     ["graphql.actual", () => graphql("{ user { id } }", { cost: 3, actual: 4 })],
     ["graphql.cost", () => graphql("{ user { id } }", { cost: 1.5 })],
     ["pipelinesQuery.first", () => pipelinesQuery(501)],
