@@ -596,6 +596,20 @@ const equivalents: readonly Equivalent[] = [
     becomes: "1",
     reason: "it tells of minute 0, which is never searched: ten minutes come before the first that is",
   },
+  {
+    path: "sim/replay/calls.ts",
+    text: "return before === undefined || calls.endMs(before) <= calls.endMs(call);",
+    was: "<=",
+    becomes: "<",
+    reason: "calls of one end that are sorted needlessly stay in their own order",
+  },
+  ...["durationMs", "user", "handle", "cost", "actual", "attempt"].map((name) => ({
+    path: "sim/replay/calls.ts",
+    text: `${name} = new Int32Array(0);`,
+    was: "0",
+    becomes: "1",
+    reason: "the room that it has at first; it grows with all others",
+  })),
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

@@ -10,13 +10,27 @@ const admitted = (line: number, points: number, given: Partial<Mark> = {}): Mark
     ...{ cost: points, asked: points, least: points, most: points, held: points, ...given },
   });
 
-/** Accusations of a window whose limit of 5 was enforced, where a remaining of 0 may hide any count. */
-function accused(marks: readonly Mark[], given: GivenWindow = {}, givesBack = true) {
+function judged(marks: readonly Mark[], given: GivenWindow = {}, givesBack = true) {
   const { terms, ...window } = countsInput({ limit: 5, refused: "counted", marks, ...given });
   const input = { ...window, setting: { ...window.setting, givesBack } };
   const hypothesis = { terms, against: null };
-  return judgeWindow(input, [hypothesis]).get(hypothesis)?.enforced;
+  return judgeWindow(input, [hypothesis]).get(hypothesis);
 }
+
+/** Accusations of a window whose limit of 5 was enforced, where a remaining of 0 may hide any count. */
+const accused = (...window: Parameters<typeof judged>) => judged(...window)?.enforced;
+
+test("calls that were told one count that may be hidden took one place only if the limit was enforced", () => {
+  const told = (...counts: readonly number[]): readonly Mark[] =>
+    counts.map((count, index) => admitted(index + 2, 1, { count, clamped: count >= 5 }));
+  const of = (...counts: readonly number[]) => {
+    const { enforced = [], otherwise = [] } = judged(told(...counts), { refused: "uncounted" }) ?? {};
+    return [enforced.length, otherwise.length];
+  };
+  expect(of(1, 2, 3, 4, 5)).toEqual([0, 0]);
+  expect(of(1, 2, 3, 4, 5, 5)).toEqual([1, 0]);
+  expect(of(1, 2, 3, 3, 4)).toEqual([1, 1]);
+});
 
 test("the fewest calls that passed the limit together are told, the dearest first", () => {
   const calls = [
