@@ -18,7 +18,7 @@ import { expressBrute, expressSlowDown, expressThrottle } from "./adapters/expre
 import { hapiRateLimitor } from "./adapters/hapi-rate-limit.ts";
 import { grammyRatelimiter, nestRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
 import { orpcRedis } from "./adapters/sliding-redis.ts";
-import { asyncMutex, discordRateLimiter } from "./adapters/taken.ts";
+import { asyncMutex, discordRateLimiter, nextRateLimit, tsRateLimiter } from "./adapters/taken.ts";
 import {
   fixedWindow,
   npm,
@@ -499,5 +499,46 @@ export const moreStrangers: readonly Stranger[] = [
       },
     ],
     limiter: discordRateLimiter,
+  },
+  {
+    name: "next-rate-limit",
+    package: "next-rate-limit",
+    setting: "`checkNext(request, limit)`, which throws to refuse",
+    broken: {
+      rows: ["refusal-justified", "recovers", overlapping],
+      why: "The call is counted first, and refused where the count has come to the limit: of 10 requests 9 pass, and with a limit of 1 none does.",
+      issue: "issues/next-rate-limit.md",
+    },
+    promises: [
+      {
+        words: "const headers = limiter.checkNext(req, 10); limit: headers.get('X-RateLimit-Limit')",
+        link: npm("next-rate-limit"),
+        laws: [...perKey, ...fixedWindow, "rate-bound", "limit-agrees"],
+      },
+    ],
+    limiter: nextRateLimit,
+  },
+  {
+    name: "ts-rate-limiter, sliding",
+    package: "ts-rate-limiter",
+    setting: '`consume(key)` with `algorithm: "sliding-window"` and the store in memory',
+    broken: {
+      rows: ["rate-bound", overlapping],
+      why: "The log of a sliding window is thrown away whenever a fixed window beside it begins anew: calls of a moment ago no longer count, and almost twice the limit passes at once.",
+      issue: "issues/ts-rate-limiter.md",
+    },
+    promises: [
+      {
+        words: "Sliding Window: More accurate, prevents traffic spikes at window boundaries",
+        link: npm("ts-rate-limiter"),
+        laws: [...perKey, ...log],
+      },
+      {
+        words: "maxRequests: 100, // limit each IP to 100 requests per windowMs",
+        link: npm("ts-rate-limiter"),
+        laws: ["limit-agrees"],
+      },
+    ],
+    limiter: tsRateLimiter,
   },
 ];

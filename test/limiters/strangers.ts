@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 /** The folder that has their package.json. All scripts and tests are run from the repository's root. */
@@ -93,3 +94,7 @@ export function versionOf(name: string): string {
  * @param name as in package.json, or a path in it: `koa-ratelimit-4-3-0/limiter/memory.js`
  */
 export const load = <T>(name: string): T => createRequire(join(folder, "package.json"))(name) as T;
+
+/** A package that can be imported alone, from its `dist/index.js`. */
+export const importOnly = async <T>(name: string): Promise<T> =>
+  (await import(pathToFileURL(join(folder, "node_modules", name, "dist/index.js")).href)) as T;

@@ -2,8 +2,20 @@
 import { setImmediate } from "node:timers/promises";
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
-import { load } from "../strangers.ts";
-import { answering, byKey, clock, keyedFactory, keyOf, type Limit, limitOf, restLimiter } from "./keyed.ts";
+import { importOnly, load } from "../strangers.ts";
+import {
+  answering,
+  byKey,
+  clock,
+  headersSay,
+  keyedFactory,
+  keyOf,
+  type Limit,
+  limitOf,
+  restLimiter,
+  type Said,
+  underClock,
+} from "./keyed.ts";
 
 type Claims = readonly LimiterLawName[];
 
@@ -59,4 +71,57 @@ export function discordRateLimiter(claims: Claims): LimiterFactory {
     return answering((key) => !limiter.take(key));
   };
   return restLimiter(name, claims, create, { algorithm: "token-bucket", refused: "uncounted" });
+}
+
+interface NextRequest {
+  readonly ip: string;
+  readonly headers: Headers;
+}
+
+type NextRateLimit = (options: { interval: number }) => {
+  checkNext(request: NextRequest, limit: number): Headers;
+};
+
+/** next-rate-limit: `checkNext`, which throws to refuse. */
+export function nextRateLimit(claims: Claims): LimiterFactory {
+  const name = "next-rate-limit";
+  const { default: make } = underClock(() => load<{ default: NextRateLimit }>(name));
+  const create = ({ limit, windowMs: interval }: Limit) => {
+    const limiter = make({ interval });
+    return answering((ip): Said => {
+      try {
+        const headers = limiter.checkNext({ ip, headers: new Headers() }, limit);
+        return { admitted: true, ...headersSay((field) => headers.get(`x-ratelimit-${field}`)) };
+      } catch (error) {
+        if ((error as Error).message !== "Rate limit exceeded") throw error;
+        return { admitted: false };
+      }
+    });
+  };
+  return restLimiter(name, claims, create, { endsLate: true });
+}
+
+interface TsRateLimiter {
+  readonly config: { verbose: boolean };
+  readonly RateLimiter: new (options: {
+    windowMs: number;
+    maxRequests: number;
+    algorithm: "sliding-window";
+  }) => { consume(key: string): Promise<{ allowed: boolean; limit: number }> };
+}
+
+/** ts-rate-limiter: its sliding window with its store in memory. It waits while it is loaded, so it is imported. */
+export function tsRateLimiter(claims: Claims): LimiterFactory {
+  const name = "ts-rate-limiter";
+  const imported = importOnly<TsRateLimiter>(name);
+  const create = async ({ limit, windowMs }: Limit) => {
+    const { config, RateLimiter } = await imported;
+    config.verbose = false;
+    const limiter = new RateLimiter({ windowMs, maxRequests: limit, algorithm: "sliding-window" });
+    return answering(async (key): Promise<Said> => {
+      const { allowed, limit: told } = await limiter.consume(key);
+      return { admitted: allowed, limit: told };
+    });
+  };
+  return restLimiter(name, claims, create, { algorithm: "sliding-log" });
 }
