@@ -610,6 +610,20 @@ const equivalents: readonly Equivalent[] = [
     becomes: "1",
     reason: "the room that it has at first; it grows with all others",
   })),
+  {
+    path: "src/scenario/rhythm.ts",
+    text: "const dayStream = 0x7fff_fffe;",
+    was: "0x7fff_fffe",
+    becomes: "4294967292",
+    reason: "another stream of draws that is no population's either",
+  },
+  {
+    path: "src/scenario/rhythm.ts",
+    text: "while (atMs < endMs) {",
+    was: "<",
+    becomes: "<=",
+    reason: "at the end, and at any time after it, the end is returned",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
