@@ -16,6 +16,7 @@ import {
 } from "./adapters/by-key.ts";
 import { expressBrute, expressSlowDown, expressThrottle } from "./adapters/express-like.ts";
 import { hapiRateLimitor } from "./adapters/hapi-rate-limit.ts";
+import { koaSimpleRatelimit } from "./adapters/koa-ratelimit.ts";
 import { grammyRatelimiter, nestRedis, redisRateLimiter } from "./adapters/redis-stores.ts";
 import { orpcRedis } from "./adapters/sliding-redis.ts";
 import { asyncMutex, discordRateLimiter, nextRateLimit, tsRateLimiter } from "./adapters/taken.ts";
@@ -540,5 +541,24 @@ export const moreStrangers: readonly Stranger[] = [
       },
     ],
     limiter: tsRateLimiter,
+  },
+  {
+    name: "koa-simple-ratelimit",
+    package: "koa-simple-ratelimit",
+    setting: "its middleware on a real Redis by ioredis",
+    share: 0.1,
+    broken: {
+      rows: ["honest-wait", overlapping],
+      why: "`Retry-After` is in seconds from now; the middleware sends the time at which a window would end that began now, in seconds since 1970. And it reads what is left before it takes one: calls that overlap read the same.",
+      issue: "issues/koa-simple-ratelimit.md",
+    },
+    promises: [
+      {
+        words: "max requests within duration",
+        link: npm("koa-simple-ratelimit"),
+        laws: [...perKey, ...fixedWindow, "rate-bound", "conserved", "limit-agrees", "honest-wait"],
+      },
+    ],
+    limiter: koaSimpleRatelimit,
   },
 ];

@@ -1,8 +1,18 @@
-// koa-ratelimit with its memory driver, asked through its middleware as Koa would.
+// koa-ratelimit with its memory driver, and koa-simple-ratelimit on Redis, asked through their middleware as Koa would.
 import type { LimiterFactory } from "../../../src/engine/adapter.ts";
 import type { LimiterLawName } from "../../../src/rules/laws.ts";
+import type { RealRedis } from "../redis.ts";
 import { load } from "../strangers.ts";
-import { type Asks, headersSay, keyOf, type Limit, restLimiter, type Said, underClock } from "./keyed.ts";
+import {
+  type Asks,
+  answering,
+  headersSay,
+  keyOf,
+  type Limit,
+  restLimiter,
+  type Said,
+  underClock,
+} from "./keyed.ts";
 
 interface Context {
   readonly ip: string;
@@ -34,6 +44,32 @@ export function koaRatelimit(name: string, claims: readonly LimiterLawName[]): L
   return restLimiter(name, claims, create, { refused: "uncounted" });
 }
 
+interface SimplePackage {
+  ratelimit(options: {
+    db: unknown;
+    duration: number;
+    max: number;
+    id(context: Context): string;
+  }): Middleware;
+}
+
+/** koa-simple-ratelimit on Redis. Its X-RateLimit-Reset is not shown to the laws: it is a window's length away at any time. */
+export function koaSimpleRatelimit(claims: readonly LimiterLawName[], redis: RealRedis): LimiterFactory {
+  const name = "koa-simple-ratelimit";
+  const { ratelimit } = load<SimplePackage>(name);
+  const create = ({ limit: max, windowMs: duration }: Limit): Asks => {
+    const id = ({ ip }: Context): string => ip;
+    const middleware = ratelimit({ db: redis.client, duration, max, id });
+    return answering(async (key) => {
+      const { resetAtMs: _, ...said } = await ask(middleware, key);
+      // It does not await its last command, which comes to Redis before this one.
+      await redis.client.time();
+      return said;
+    });
+  };
+  return restLimiter(name, claims, create, { refused: "uncounted", redis, endsLate: true });
+}
+
 async function ask(middleware: Middleware, ip: string): Promise<Said> {
   const headers = new Map<string, unknown>();
   let admitted = false;
@@ -56,5 +92,6 @@ async function ask(middleware: Middleware, ip: string): Promise<Said> {
     ...said,
     // In seconds, with a fraction to the microsecond, of which there are a few more since it was loaded.
     ...(reset === undefined ? {} : { resetAtMs: Math.floor(reset * 1000 + 0.05) }),
+    ...(headers.has("retry-after") && { retryAfterMs: Number(headers.get("retry-after")) * 1000 }),
   };
 }
