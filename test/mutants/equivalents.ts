@@ -624,6 +624,13 @@ const equivalents: readonly Equivalent[] = [
     becomes: "<=",
     reason: "at the end, and at any time after it, the end is returned",
   },
+  {
+    path: "src/report/replay-reaction-section.ts",
+    text: "lengthMs: Math.max(1, slots.length * slotMs),",
+    was: "1",
+    becomes: "2",
+    reason: "a picture of no slots is not shown",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

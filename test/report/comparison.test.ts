@@ -66,6 +66,16 @@ describe("two runs", () => {
   });
 });
 
+test("figures of populations that call are folded away, and those of the whole run are not", () => {
+  const { text } = comparisonSection(compare(measured, simulated), new Gallery(null));
+  const folded = [...text.matchAll(/<summary>(.*?)<\/summary>/g)].map(([, words = ""]) =>
+    words.replace(/<[^>]*>/g, ""),
+  );
+  const calling = measured.run.summary.populations.filter(({ figures }) => figures.calls > 0);
+  expect(calling.length).toBeGreaterThan(1);
+  expect(folded).toEqual(calling.map(({ name }) => name));
+});
+
 test("nothing refused is told as 0, and a small difference is not 0", () => {
   const none = { refused: 0, refusedShare: 0 };
   expect(told(withFigures(measured, none), withFigures(simulated, none))).toContain(" refused 0 0 0 ");
