@@ -17,8 +17,9 @@ export interface LineTexts {
   /**
    * Returns lines below a breach.
    * @param end the ms of the latest call so far at which a window ends, in words; `null` if there is none
+   * @param isHeld true if a caller is refused, and was refused before in a window that has ended
    */
-  note?(end: string | null): readonly string[];
+  note?(end: string | null, isHeld: boolean): readonly string[];
 }
 
 /** End of a window, ms, with a sight of it. */
@@ -41,15 +42,20 @@ export function linesOf(
   let nowMs = history[0]?.op.atMs ?? startMs;
   let burst = 0;
   let endMs: number | null = null;
+  /** Ends of the windows in which counts first refused, ms, by the count's name. */
+  const refusals = new Map<string, number>();
   for (const [at, look] of looks.entries()) {
     const { atMs } = look.event.op;
     lines.push(...passed(edges, nowMs, atMs, startMs, texts));
     nowMs = atMs;
     if ("admitted" in look.event && ends.has(nowMs)) endMs = nowMs;
+    const isRefused = "admitted" in look.event && !look.event.admitted;
+    const isHeld = isRefused && look.sights.some(({ name }) => (refusals.get(name) ?? nowMs + 1) <= nowMs);
     for (const sight of look.sights) {
       const { untilMs, name, rule } = sight;
       if (untilMs === null || !isWindow(rule)) continue;
       ends.add(untilMs);
+      if (isRefused && !refusals.has(name)) refusals.set(name, untilMs);
       // Buckets, logs and sliding counters have no windows that end.
       if (isKnown(script)) edges.set(`${name} ${untilMs}`, { untilMs, sight });
     }
@@ -64,7 +70,7 @@ export function linesOf(
     if (breach?.at === at)
       lines.push(
         ...breachLines(breach, breach.whose),
-        ...(texts.note?.(endMs === null ? null : endText(endMs, nowMs, startMs)) ?? []),
+        ...(texts.note?.(endMs === null ? null : endText(endMs, nowMs, startMs), isHeld) ?? []),
       );
   }
   return lines;

@@ -29,7 +29,7 @@ const drawing: OverlapDrawing<RulesKind> = {
         return `the ${isKeyed ? "" : `${scope} `}window of ${whoText(window)}`;
       },
       isTaken: algorithmOf(script) !== "concurrency",
-      note: (end) => endNote(end, script),
+      note: (end, isHeld) => [...endNote(end, script), ...heldNote(isHeld, script)],
     });
   },
   texts: (script) => (event) => [operation(event, 1, script).padEnd(28), answer(event, script)],
@@ -108,6 +108,16 @@ const endNote = (end: string | null, terms: LedgerTerms): string[] =>
   terms.endsLate !== true &&
   ["fixed-window", "sliding-log"].includes(algorithmOf(terms))
     ? [noteLine(`a window ends at ${end}; if that ms is meant to be still of it, say \`end: "inclusive"\``)]
+    : [];
+
+/** Returns a hint if a window that has ended still seems to refuse: some limiters block a caller who was refused. */
+const heldNote = (isHeld: boolean, terms: LedgerTerms): string[] =>
+  isHeld && terms.keyed === true && algorithmOf(terms) === "fixed-window"
+    ? [
+        noteLine(
+          'if a refusal is meant to outlast its window, as of a limiter that blocks, say `algorithm: "unknown"`',
+        ),
+      ]
     : [];
 
 export function operation(event: HistoryEvent, times: number, terms: LedgerTerms): string {

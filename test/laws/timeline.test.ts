@@ -80,6 +80,58 @@ test.each([
   expect(text).not.toMatch(endNote);
 });
 
+const heldNote =
+  'note     if a refusal is meant to outlast its window, as of a limiter that blocks, say `algorithm: "unknown"`';
+
+/** Refuses a caller for 25 s from its first refusal on, and tells the end of its window, or of its block. */
+const blocking = (algorithm: "fixed-window" | "unknown") =>
+  keyedLimiter({
+    name: "blocking",
+    algorithm,
+    create({ limit, windowMs }) {
+      const windows = new Map<string, { count: number; untilMs: number; blockedMs: number }>();
+      return {
+        consume(key, _, nowMs) {
+          const known = windows.get(key);
+          const isOver = known === undefined || (known.untilMs <= nowMs && known.blockedMs <= nowMs);
+          const window = isOver ? { count: 0, untilMs: nowMs + windowMs, blockedMs: nowMs } : known;
+          windows.set(key, window);
+          const allowed = window.count < limit;
+          if (allowed) window.count += 1;
+          else if (window.blockedMs <= nowMs) window.blockedMs = Math.max(nowMs + 25_000, window.untilMs);
+          const untilMs = algorithm === "unknown" ? window.blockedMs : window.untilMs;
+          return { allowed, ...(!allowed && { retryAfterMs: Math.max(0, untilMs - nowMs) }) };
+        },
+      };
+    },
+  });
+
+const tenSeconds = { user: { rest: { limit: 2, windowSeconds: 10 } } };
+
+test.each(["recovers", "refusal-justified", "honest-wait"] as const)(
+  "fixed windows that block their callers break %s, with a hint",
+  async (law) => {
+    const asked = { seed: 2, laws: [law], rules: tenSeconds };
+    const text = renderCounterexample(only(await checkLaws(blocking("fixed-window"), asked))).join("\n");
+    expect(text).toContain(`${law} is violated`);
+    expect(text).toContain(heldNote);
+  },
+);
+
+test("a limiter that blocks, and says that its algorithm is unknown, is accused of nothing", async () => {
+  const { laws } = await checkLaws(blocking("unknown"), { seed: 2, rules: tenSeconds });
+  const outcomes = new Map(laws.map(({ law, outcome }) => [law, outcome]));
+  expect(outcomes.get("honest-wait")).toBe("no-counterexample");
+  expect([...outcomes.values()]).not.toContain("violated");
+});
+
+test("windows that refuse late, and never refused before, get no such hint", async () => {
+  const late = keyedLimiter({ name: "late", ...fixedWindow({ never: true }) });
+  const text = renderCounterexample(only(await checkLaws(late, { seed: 2, laws: ["recovers"] }))).join("\n");
+  expect(text).toContain("recovers is violated");
+  expect(text).not.toContain("say `algorithm:");
+});
+
 test.each([
   ["fixed-window", "is drawn", "and hinted at"],
   ["sliding-log", "is not drawn", "but hinted at"],
