@@ -14,7 +14,7 @@ export const settlement: World = {
     "Where more than a third is left after forty minutes, three more workers help. What is not done two hours after the " +
     "start is left. One batch of twenty-five bounces, and is submitted again at 6:00, one after the other. A refused worker waits for the " +
     "reset and up to three seconds more.",
-  tuned: false,
+  tuned: true,
   agents: 9,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const startHour = starts[Math.floor(traits.next() * starts.length)] as number;
