@@ -43,7 +43,7 @@ const steady = (text: string): string =>
 
 /** Tells whether a line of standard error comes only from a command that takes over two seconds. */
 const isProgress = (line: string): boolean =>
-  /^(simulating|planning|checking|drawing|judging:|reading:|replaying:|callers react:|[a-z -]+: \d+ of \d+ simulations?|law \d+ of|\d+ of \d+ worlds?,)/.test(
+  /^(simulating|planning|checking|drawing|judging:|reading:|replaying:|callers react:|[a-z -]+: \d+ of \d+ simulations?|law \d+ of|\S+ has not answered yet|\d+ of \d+ worlds?,)/.test(
     line,
   );
 
