@@ -3,7 +3,7 @@
 import { exp, ln } from "../../src/scenario/elementary.ts";
 import { type Timetable, timetableOf } from "./arrivals.ts";
 import { placeOf } from "./crowds.ts";
-import { dayMs, isWeekend, minuteMs, phaseOf, weekdayOf } from "./days.ts";
+import { dayMs, isWeekend, minuteMs, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
@@ -41,21 +41,23 @@ export function timetablesOf(
   let [rest, cuts] = [jobs, cut(jobs)];
   const timetables: ClockedSessions[] = [];
   for (const periodMs of periodsMs) {
+    let among = cuts;
     for (let tables = 0; tables < ofOnePeriodMost; tables++) {
       let punctual: Punctual | null = null;
       for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
-        for (const one of tables === 0 ? cuts : [cutOf(longAmong(sessionsOf(rest, apartMs).sessions))])
-          punctual ??= punctualIn(one, periodMs, watched, anySecond);
+        for (const one of among) punctual ??= punctualIn(one, periodMs, watched, anySecond);
       if (punctual === null) break;
       const { weekdays, found } = punctual;
       const startsMs = found.map(({ startMs }) => startMs);
       const timetable = timetableOf([startsMs], periodMs, periodMs >= anySecondMs);
       if (timetable === null) break;
       const [own, others] = parted(rest, found);
-      [rest, cuts] = [others, cut(others)];
+      rest = others;
+      among = [cutOf(longAmong(sessionsOf(rest, apartMs).sessions))];
       const schedule = weekdays ? timetable.schedule.replace(/\*$/, "1-5") : timetable.schedule;
       timetables.push(...bySize(own, { ...timetable, schedule }, periodMs, awayMs));
     }
+    if (among !== cuts) cuts = cut(rest);
   }
   return { timetables, rest };
 }
@@ -69,7 +71,7 @@ interface Cut {
 function cutOf(sessions: readonly WorkSession[]): Cut {
   const spans = new Uint32Array(dayMs / punctualMs);
   for (const { startMs } of sessions) {
-    const span = Math.floor(phaseOf(startMs, dayMs) / punctualMs);
+    const span = Math.floor((startMs % dayMs) / punctualMs);
     spans[span] = (spans[span] as number) + 1;
   }
   return { sessions, spans };
@@ -120,11 +122,11 @@ function punctualIn(cut: Cut, periodMs: number, watched: Watched, anySecond: boo
   if (!counts.some(isEnough)) return null;
   const phases = new Float64Array(anySecond ? sessions.length : 0);
   for (let place = 0; place < phases.length; place++)
-    phases[place] = phaseOf((sessions[place] as WorkSession).startMs, periodMs);
+    phases[place] = (sessions[place] as WorkSession).startMs % periodMs;
   phases.sort();
   const from = (phaseMs: number): readonly WorkSession[] =>
     sessions.filter(({ startMs }) => {
-      const behindMs = phaseOf(startMs, periodMs) - phaseMs;
+      const behindMs = (startMs % periodMs) - phaseMs;
       return behindMs >= 0 && behindMs < punctualMs;
     });
   // Minutes are whole spans.
@@ -197,7 +199,7 @@ function withLate(
     const { startMs } = session;
     if (own.has(session)) return true;
     const period = Math.floor(startMs / periodMs);
-    const behindMs = phaseOf(startMs, periodMs) - phaseMs;
+    const behindMs = (startMs % periodMs) - phaseMs;
     if (behindMs < 0 || behindMs >= lateMs || kept.has(period)) return false;
     if (weekdays && isWeekend(weekdayOf(startMs))) return false;
     kept.add(period);

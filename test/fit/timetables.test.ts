@@ -1,11 +1,10 @@
 // Jobs that keep to a timetable, at set minutes: periods, weekdays, chance, and a nightly job beside an hourly one.
 import { describe, expect, test } from "vitest";
-import { dayMs, phaseOf } from "../../sim/fit/days.ts";
+import { dayMs } from "../../sim/fit/days.ts";
 import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import { timetablesOf } from "../../sim/fit/timetables.ts";
-import { chanceOf, pick, whole } from "../worlds/chance.ts";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -44,19 +43,6 @@ const lines = (timesMs: readonly number[], hours: number, fromHours = 0): string
 /** One job at each of these minutes of a period, in so many periods. */
 const each = (periodMinutes: number, at: readonly number[], count: number): number[] =>
   many(count, (period) => at.map((minute) => (period * periodMinutes + minute) * minuteMs)).flat();
-
-test("a phase is the remainder of a division, to the bit, also just before a multiple", () => {
-  const chance = chanceOf(7);
-  for (let draw = 0; draw < 3_000; draw++) {
-    const periodMs = pick(chance, [minuteMs, 5 * minuteMs, hourMs, dayMs]);
-    const multipleMs = periodMs * whole(chance, 1, 30_000_000_000 / minuteMs);
-    const ms = multipleMs + pick(chance, [0, 1, -1, 0.1, -0.1, -(2 ** -13), dayMs * chance.next()]);
-    expect(phaseOf(ms, periodMs)).toBe(ms % periodMs);
-  }
-  // The quotient is rounded up to 2 here.
-  const ms = 2 * dayMs - 2 ** -26;
-  expect([ms / dayMs, phaseOf(ms, dayMs)]).toEqual([2, ms % dayMs]);
-});
 
 describe("a timetable", () => {
   test.each<[string, number[], number, string[]]>([
