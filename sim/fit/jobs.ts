@@ -13,8 +13,6 @@ export class RecordedJob {
   last: RecordedCall;
   /** Number of calls so far. */
   attempts = 1;
-  /** Number of jobs in this spell. */
-  readonly jobs = 1;
 
   constructor(call: RecordedCall) {
     this.first = call;
@@ -37,6 +35,11 @@ export class RecordedJob {
 
   get refused(): boolean {
     return isRefused(this.last);
+  }
+
+  /** Number of jobs in this spell. */
+  get jobs(): number {
+    return 1;
   }
 
   get firstEndMs(): number {
