@@ -5,6 +5,8 @@ import { count, nounOf } from "../rules/words.ts";
 
 /** Time over which a pace is measured, ms. */
 const lookBackMs = 3_000;
+/** Least time over which a pace is measured, ms: a first call tells nothing of the next. */
+const measuredMs = 500;
 
 export interface Speed {
   /** Number that was done each second. */
@@ -33,7 +35,7 @@ export class Pace {
   /**
    * @param done the share that is done, from 0 to 1; `null` if unknown
    * @param count the number that is done
-   * @returns `null` if nothing moves
+   * @returns `null` if nothing moves, or too little time has passed
    */
   at(done: number, count: number): (Speed & { readonly leftMs: number }) | null;
   at(done: number | null, count: number): Speed | null;
@@ -44,7 +46,7 @@ export class Pace {
     while (samples.length > 2 && (samples[1] as Sample).atMs <= atMs - lookBackMs) samples.shift();
     const first = samples[0] as Sample;
     const passedMs = atMs - first.atMs;
-    if (passedMs <= 0 || (done === null ? count <= first.count : done <= first.done)) return null;
+    if (passedMs < measuredMs || (done === null ? count <= first.count : done <= first.done)) return null;
     return {
       perSecond: ((count - first.count) / passedMs) * 1000,
       leftMs: done === null ? null : ((1 - done) / (done - first.done)) * passedMs,

@@ -29,6 +29,10 @@ describe("a pace", () => {
     expect(pacesOf([500, 0.25, 2_000])).toEqual([{ perSecond: 4_000, leftMs: 1_500 }]);
   });
 
+  test("is not told of the first half second: a first call tells nothing of the next", () => {
+    expect(pacesOf([8, 0.0001, 1], [499, 0.25, 2_000])).toEqual([null, null]);
+  });
+
   test("of what has no known end is a speed alone", () => {
     let nowMs = 0;
     const pace = new Pace(() => nowMs);

@@ -54,7 +54,7 @@ const context = (scenario: Scenario | null, aborted = false) => ({
   signal: { aborted },
 });
 
-/** Simulates a scenario into a folder; a look at its clock takes 20 ms. */
+/** Simulates a scenario into a folder; a look at its clock takes 200 ms. */
 async function simulated(
   scenario: Scenario | null,
   task: SimulateTask,
@@ -62,7 +62,7 @@ async function simulated(
 ) {
   let nowMs = 0;
   const clock = (): number => {
-    nowMs += 20;
+    nowMs += 200;
     return nowMs;
   };
   const told: string[] = [];
@@ -113,16 +113,16 @@ describe("a simulation", () => {
     ]);
     expect(told).toMatchInlineSnapshot(`
       [
-        "simulating: 0.2%, 1 call, 17 calls/s, about 29.9 s left",
-        "simulating: 0.3%, 2 calls, 20 calls/s, about 38.4 s left",
-        "simulating: 20.1%, 3 calls, 21 calls/s, about 555 ms left",
-        "simulating: 20.2%, 4 calls, 22 calls/s, about 711 ms left",
-        "simulating: 40.1%, 5 calls, 23 calls/s",
-        "simulating: 40.3%, 6 calls, 23 calls/s",
-        "simulating: 60.1%, 7 calls, 23 calls/s",
-        "simulating: 60.2%, 8 calls, 24 calls/s",
-        "simulating: 80.1%, 9 calls, 24 calls/s",
-        "simulating: 80.2%, 10 calls, 24 calls/s",
+        "simulating: 0.2%, 1 call, 1.7 calls/s, about 4 min 59 s left",
+        "simulating: 0.3%, 2 calls, 2.0 calls/s, about 6 min 24 s left",
+        "simulating: 20.1%, 3 calls, 2.1 calls/s, about 5.55 s left",
+        "simulating: 20.2%, 4 calls, 2.2 calls/s, about 7.11 s left",
+        "simulating: 40.1%, 5 calls, 2.3 calls/s, about 3.28 s left",
+        "simulating: 40.3%, 6 calls, 2.3 calls/s, about 3.85 s left",
+        "simulating: 60.1%, 7 calls, 2.3 calls/s, about 1.99 s left",
+        "simulating: 60.2%, 8 calls, 2.4 calls/s, about 2.25 s left",
+        "simulating: 80.1%, 9 calls, 2.5 calls/s, about 796 ms left",
+        "simulating: 80.2%, 10 calls, 2.5 calls/s, about 792 ms left",
       ]
     `);
     expect((await readdir(run.folder)).sort()).toEqual(
