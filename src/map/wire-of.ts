@@ -83,7 +83,7 @@ export function buildWire(
     revision: "observed",
     readings: rows.map(({ row, quotas }) => ({
       ...row,
-      ...(rows.length > 1 && quotas.length > 0 ? { quotas: [...quotas] } : {}),
+      ...(rows.length > 1 ? { quotas: [...quotas] } : {}),
     })),
     retryAfter: retries(places, questions),
     outcomes: refusalsOf(seen, places),

@@ -8,7 +8,10 @@ import type { HttpAnswer } from "../../src/wire/answer.ts";
 const nowMs = Date.UTC(2026, 0, 1);
 const sent: HttpAnswer = {
   status: 200,
-  headers: { "RateLimit-Limit": 200, "RateLimit-User-Limit": 50, "Retry-After": 9, "Content-Type": "text" },
+  headers: {
+    ...{ "RateLimit-Limit": 200, "RateLimit-User-Limit": 50, "RateLimit-User-Remaining": 7 },
+    ...{ "Retry-After": 9, "Content-Type": "text" },
+  },
   body: { limit: 50, message: "no" },
 } as unknown as HttpAnswer;
 
@@ -52,6 +55,12 @@ test.each<[fault: string, status: number, about: Partial<Answered>, expected: ob
     {},
     { headers: expect.objectContaining({ "RateLimit-User-Limit": 5000, "Retry-After": 9 }) },
   ],
+  [
+    "remaining-of-laxer-window",
+    200,
+    {},
+    { headers: { ...sent.headers, "RateLimit-User-Limit": 100, "RateLimit-User-Remaining": 57 } },
+  ],
   ["refusal-shows-other-scope", 429, { scope: "graphql" }, {}],
   ["refusal-shows-other-scope", 200, {}, {}],
   ["wrong-scope-header", 200, {}, { headers: expect.objectContaining({ "RateLimit-User-Scope": "rest" }) }],
@@ -72,4 +81,15 @@ test("a status is refused as soon as the caller has nothing left, and not before
     return status;
   });
   expect(statuses).toEqual([200, 200, 429]);
+});
+
+test.each([
+  ["reserved", [4999, 4998, 4997]],
+  ["postpaid", [5000, 4999, 4998]],
+] as const)("a query that is not executed costs a point, %s: %j are left", (graphqlCharge, left) => {
+  const rules = parseRules({ semantics: { graphqlCharge } });
+  const { change } = injectFault(parseFault("rejected-query-charged"), rules, () => 0);
+  const about = { ...query, organization: "acme", user: "ann", nowMs } as const;
+  const shown = left.map(() => change?.({ ...sent, status: 400 }, about).headers["RateLimit-User-Remaining"]);
+  expect(shown).toEqual(left);
 });

@@ -1,6 +1,15 @@
 // Lengths of windows by the ends that answers show: settled rightly, or not at all.
 import { describe, expect, test } from "vitest";
-import { anchorOf, likelySeconds, type ShownEnd, settledSeconds, windowEnds } from "../../src/map/ends.ts";
+import {
+  anchorOf,
+  isRoundedUp,
+  likelySeconds,
+  longestWaitMs,
+  mostSeconds,
+  type ShownEnd,
+  settledSeconds,
+  windowEnds,
+} from "../../src/map/ends.ts";
 
 const rounds = { ceil: Math.ceil, floor: Math.floor, round: Math.round };
 type Round = keyof typeof rounds;
@@ -74,6 +83,79 @@ describe("the length of windows", () => {
   test("is not taken for twice itself", () => {
     expect(settledSeconds(shownAt([250, 30], [2_600, 28], [30_060, 1], [30_320, 30]))).toBe(30);
     expect(likelySeconds(shownAt([0, 30], [2_000, 28], [31_000, 30]))).toBe(30);
+  });
+
+  /** Ends that allow all lengths from the one to the other: no wait is longer than a window, and no windows overlap. */
+  const allowing = (least: number, most: number): ShownEnd[] =>
+    shownAt([10, least], [1_000 * most - 990, least]);
+
+  test.each([
+    [9, 14, 10],
+    [9, 15, null],
+    [11, 14, null],
+    [11, 11, 11],
+    [24, 30, 30],
+    [23, 30, null],
+  ])("of %i to %i s is likely if one alone is plain, among fewer than eight: %j", (least, most, likely) => {
+    expect(likelySeconds(allowing(least, most))).toBe(likely);
+  });
+
+  test("is likelier if people choose it", () => {
+    const pairs = Array.from({ length: 8_000 }, (_, index) => likelySeconds(allowing(index + 1, index + 2)));
+    expect([...new Set(pairs)].filter((seconds) => seconds !== null)).toEqual([
+      ...[5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1_200, 1_800, 3_600],
+    ]);
+  });
+
+  /** Ends that answers tell to the millisecond. */
+  const exact = (...rows: readonly (readonly [atMs: number, afterMs: number])[]): ShownEnd[] =>
+    rows.map(([atMs, afterMs]) => ({
+      ...{ atMs, caller: "ann" },
+      reset: { afterMs, atMs: null, gridMs: 1, means: "window-end" },
+    }));
+  /** Ends as instants in whole seconds. */
+  const instants = (...rows: readonly (readonly [atMs: number, endMs: number])[]): ShownEnd[] =>
+    rows.map(([atMs, endMs]) => ({
+      ...{ atMs, caller: "ann" },
+      reset: { afterMs: null, atMs: endMs, gridMs: 1_000, means: "window-end" },
+    }));
+
+  test("is settled if one alone is possible", () => {
+    expect(settledSeconds(exact([10, 9_000], [9_710, 9_000]))).toBe(9);
+    expect(settledSeconds(exact([10, 9_000], [9_810, 9_000]))).toBeNull();
+  });
+
+  test.each([
+    ["spans, but for their step and the way", shownAt([10, 9], [14_009, 9]), 15],
+    ["spans of answers whose Date alone tells their time", shownAt([1_000, 9], [14_999, 9]), 16],
+    ["instants, of which each may be a step off", instants([10, 9_000], [14_009, 23_799]), 16],
+    ["instants that are a moment further apart", instants([10, 9_000], [14_009, 23_800]), 17],
+    ["an end that was shown half a second apart", shownAt([10, 9], [510, 9], [14_009, 9]), 14],
+    ["ends in whatever order answers are given", shownAt([14_009, 9], [10, 9], [510, 9]), 14],
+    ["the closest of three ends", shownAt([10, 9], [20_010, 9], [34_009, 9]), 15],
+    ["one end, which tells nothing", shownAt([10, 9]), Number.POSITIVE_INFINITY],
+    ["none", [], Number.POSITIVE_INFINITY],
+  ])("is at most what is between %s", (_, ends, most) => {
+    expect(mostSeconds(ends)).toBe(most);
+  });
+
+  test("is no shorter than the longest wait", () => {
+    expect(longestWaitMs([])).toBe(0);
+    expect(longestWaitMs(exact([10, 900], [20, 1_234], [30, 1_000]))).toBe(1_234);
+    expect(longestWaitMs(instants([10, 5]))).toBe(0);
+  });
+
+  test("is counted between ends that lie more than two seconds apart: others are one", () => {
+    expect(windowEnds(exact([10, 9_000], [2_010, 9_000]))).toEqual([9_010]);
+    expect(windowEnds(exact([10, 9_000], [2_011, 9_000]))).toEqual([9_010, 11_011]);
+  });
+
+  test("is surely rounded up if one still waits less than half a second before the next end", () => {
+    const rounded = (...rows: (readonly [atMs: number, seconds: number])[]) => isRoundedUp(shownAt(...rows));
+    expect(rounded([10, 9], [9_010, 1], [9_310, 9])).toBe(true);
+    expect(rounded([9_310, 9], [9_010, 1], [10, 9])).toBe(true);
+    expect(rounded([10, 9], [9_010, 1], [9_311, 9])).toBe(false);
+    expect(rounded([10, 9], [9_010, 0], [9_310, 9])).toBe(false);
   });
 });
 

@@ -185,6 +185,34 @@ describe("a header whose name says a limit beside others of its name", () => {
   });
 });
 
+test.each<[labels: string[], quotas: string[]]>([
+  [["requests"], [""]],
+  [["day"], ["day"]],
+  [
+    ["requests-minute", "tokens-minute"],
+    ["requests_minute", "tokens_minute"],
+  ],
+  [
+    ["app-requests", "app-tokens"],
+    ["requests", "tokens"],
+  ],
+  [
+    ["app", "app-tokens"],
+    ["", "tokens"],
+  ],
+  [
+    ["app", "apps-tokens"],
+    ["app", "apps_tokens"],
+  ],
+  [
+    ["my-app-requests", "my-app-tokens", "my-app-day"],
+    ["requests", "tokens", "day"],
+  ],
+])("headers of %j are of the quotas %j: words that all share name the API", (labels, quotas) => {
+  const headers = Object.fromEntries(labels.map((label) => [`x-ratelimit-remaining-${label}`, "5"]));
+  expect(headerPlaces([seen({ headers })], []).places.map(({ label }) => label)).toEqual(quotas);
+});
+
 describe("a header that names its numbers", () => {
   const text = "total=100; remaining=99; resets=41";
   const places = (...values: string[]) =>

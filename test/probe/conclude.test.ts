@@ -81,6 +81,14 @@ test("enforcement is certain where all bodies agree", () => {
   ]);
 });
 
+test("a window that stands idle tells its anchor before any call of its scope, and not after one", () => {
+  const idle = [status(2, {}), status(4, { reset: 38 })];
+  const anchorAfter = (...calls: readonly SeenCall[]) => said("anchor", ...calls, ...idle)[0];
+  expect([anchorAfter(), anchorAfter(call(1, { scope: "graphql" })), anchorAfter(call(1))]).toEqual([
+    ...["epoch", "epoch", null],
+  ]);
+});
+
 test("a scope that no status shows has no findings of its own", () => {
   const found = conclude([call(1)]);
   expect(found.filter(({ scope }) => scope === "rest").map(({ name, needs }) => [name, needs])).toEqual(

@@ -1,7 +1,7 @@
 // Calls that count, and windows meanwhile, from answers that are set.
 import { describe, expect, test } from "vitest";
 import { isQuiet, quiet, statusCounting, trial, tryCounting } from "../../src/probe/counting.ts";
-import { get } from "../../src/probe/queries.ts";
+import { badQuery, get } from "../../src/probe/queries.ts";
 import { look, waitForEnd, waitForEnds, waitForUserEnd } from "../../src/probe/watch.ts";
 import { type Answers, isStatus, type Shown, scripted } from "./scripted.ts";
 
@@ -180,6 +180,12 @@ describe("a kind of call", () => {
   });
 });
 
+test("a query of an unknown field takes none of the points that are allowed", async () => {
+  const { session } = scripted(moving([0, 0]), { points: 0 });
+  expect(await session.act(badQuery)).not.toBeNull();
+  expect(session.used.points).toBe(0);
+});
+
 describe("a trial", () => {
   test("reads before, unless that was just done, and after", async () => {
     const { session } = scripted(moving([1, 1]));
@@ -236,6 +242,12 @@ describe("a trial", () => {
       "of an organization with nothing left",
       [{ organization: [100, 0] }, {}, { organization: [100, 0] }],
       { organization: 0, hadRoom: false },
+    ],
+    ["of a user with one call left", [{ user: [50, 1] }, {}, { user: [50, 0] }], { user: 1, hadRoom: true }],
+    [
+      "of a call that failed",
+      [{}, { status: 503 }, { organization: [100, 99], user: [50, 49] }],
+      { organization: null, user: null, isUserClamped: false, hadRoom: true },
     ],
     [
       "of one that shows 0 then",

@@ -1,7 +1,7 @@
 // The user's GraphQL window filled by queries, from answers that are set: how far it goes, and what it shows when full.
 import { describe, expect, test } from "vitest";
 import { probeFullWindow } from "../../src/probe/filling.ts";
-import { ownPipelines } from "../../src/probe/queries.ts";
+import { ownPipelines, pointsOfNobody } from "../../src/probe/queries.ts";
 import { type Answers, refusal, type Shown, scripted } from "./scripted.ts";
 
 interface Kept {
@@ -197,5 +197,19 @@ describe("filling", () => {
       return session.calls[2]?.points;
     };
     expect([await again(3), await again(5), await again(503), await again(504)]).toEqual([4, 5, 503, 503]);
+  });
+
+  test("is by the last query that took points, whatever was called after it", async () => {
+    const { session } = scripted(
+      ({ body = "" }) => ({
+        graphql: { user: [500, 5], ...(body !== "" && { actual: body.includes("nobody") ? 0 : 1 }) },
+      }),
+      { points: 90_000 },
+    );
+    await session.act(ownPipelines("acme", 50));
+    await session.act(pointsOfNobody("acme", 7));
+    await session.status();
+    await probeFullWindow(session, 0);
+    expect(session.calls[3]?.points).toBe(53);
   });
 });
