@@ -115,7 +115,7 @@ export class Cells {
     const end = this.to[role] as number;
     let at = end - 1;
     while (at > start && isDigit(view.getUint8(at))) at -= 1;
-    const hasPort = at < end - 1 && at > start && view.getUint8(at) === colon;
+    const hasPort = at < end - 1 && view.getUint8(at) === colon;
     const last = hasPort ? at : end;
     if (end > start && view.getUint8(start) === openBracket) {
       if (view.getUint8(last - 1) !== closeBracket || !isIpv6(this.text(role))) return;

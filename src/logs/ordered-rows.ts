@@ -248,7 +248,7 @@ function putInOrder(order: Float64Array, times: Float64Array): void {
     if (time > greatest) greatest = time;
   }
   if ((greatest - least + 1) * length > 2 ** 53) {
-    for (let row = 0; row < length; row++) order[row] = row;
+    for (const row of order.keys()) order[row] = row;
     order.sort((a, b) => (times[a] as number) - (times[b] as number) || a - b);
     return;
   }

@@ -91,7 +91,7 @@ export class PolicyRouting {
 
   /** Returns the operation of a request, by its route. */
   route(method: string, target: string): RoutedKind {
-    const key = `${method} ${target.split(/[?#]/, 1)[0]}`;
+    const key = `${method} ${target.split(/[?#]/)[0]}`;
     const found = this.#known.get(key) ?? this.#find(method, target);
     if (this.#known.size >= known) this.#known.clear();
     this.#known.set(key, found);

@@ -631,6 +631,14 @@ const equivalents: readonly Equivalent[] = [
     becomes: "2",
     reason: "a picture of no slots is not shown",
   },
+  {
+    path: "src/summary/waits.ts",
+    text: "this.#block[SUM] = (this.#block[SUM] as number) + 1;",
+    was: "+",
+    becomes: "-",
+    reason:
+      "a sum below 0 wraps to one above any rank: no block is skipped, and its counts are walked instead",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

@@ -38,7 +38,11 @@ describe("which clients have a row", () => {
 
   it("gives none to a population that only asks for the status", () => {
     const calls = [traceCall({ client: "watch/0", kind: "status" }), traceCall({ client: "agents/0" })];
-    expect(rowsOf(summarize(traceHeader(), calls).populations)).toEqual(new Map([["agents", 1]]));
+    const { populations } = summarize(traceHeader(), calls);
+    expect(rowsOf(populations)).toEqual(new Map([["agents", 1]]));
+    const collector = new TimelineCollector(populations);
+    for (const client of ["watch/0", "agents/0"]) collector.add(client, "admitted", 0);
+    expect(collector.finish().rows.map(({ client }) => client)).toEqual(["agents/0"]);
   });
 
   it("takes those that were answered first, and sorts them by their numbers", () => {
@@ -114,17 +118,22 @@ describe("what a mark says", () => {
     for (const { marks } of rows) for (const { atMs } of marks) expect(atMs).toBeLessThan(untilMs ?? 0);
   });
 
-  it("merges what no picture could tell apart, and loses none: bursts every minute", () => {
+  it("merges what no picture could tell apart, no more than it must, and loses none: bursts every minute", () => {
     const collector = new TimelineCollector(populations(12));
-    const bursts = 100;
-    for (let burst = 0; burst < bursts; burst++)
-      for (let call = 0; call < 120; call++)
-        collector.add(`p0/${call % 12}`, "admitted", burst * 60_000 + Math.floor(call / 12) * 5);
+    const calls = Array.from({ length: 100 * 120 }, (_, call) => ({
+      client: `p0/${call % 12}`,
+      atMs: Math.floor(call / 120) * 60_000 + Math.floor((call % 120) / 12) * 5,
+    }));
+    for (const { client, atMs } of calls) collector.add(client, "admitted", atMs);
     const { rows, slotMs, untilMs } = collector.finish();
+    const marksIn = (lengthMs: number): number =>
+      new Set(calls.map(({ client, atMs }) => `${client} ${Math.floor(atMs / lengthMs)}`)).size;
     expect(untilMs).toBeNull();
-    expect(slotMs).toBeGreaterThan(1);
-    expect(slotMs).toBeLessThan((bursts * 60_000) / 1_500);
+    expect(slotMs).toBeLessThan((100 * 60_000) / 1_500);
     const marks = rows.flatMap((row) => row.marks);
-    expect(marks.reduce((sum, { count }) => sum + count, 0)).toBe(bursts * 120);
+    expect(marks).toHaveLength(marksIn(slotMs));
+    expect(marks.length).toBeLessThanOrEqual(timelineMarksMost);
+    expect(marksIn(slotMs / 2)).toBeGreaterThan(0.75 * timelineMarksMost);
+    expect(marks.reduce((sum, { count }) => sum + count, 0)).toBe(calls.length);
   });
 });
