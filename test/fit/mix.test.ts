@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Cluster } from "../../sim/fit/clusters.ts";
 import { RecordedJob } from "../../sim/fit/jobs.ts";
-import { mixOf } from "../../sim/fit/mix.ts";
+import { mixOf, mixOfAll } from "../../sim/fit/mix.ts";
 import { RecordedCall } from "../../sim/fit/recorded-call.ts";
 
 function jobOf(operation: string, actual = 1, status = 200, attempts = 1): RecordedJob {
@@ -79,4 +79,16 @@ test("a call takes the mean of what admitted ones took, and no more than it asks
 test("each attempt of a kind that is left out counts", () => {
   const jobs = [jobOf("a"), jobOf("b", 1, 200, 3), jobOf("b", 1, 200, 2)];
   expect(mixOf(clusterOf({ a: 900, b: 2 }, jobs), false).unexplained).toBe(5);
+});
+
+test("the mix of several callers is that of all their calls", () => {
+  const callers = [
+    { a: 300, b: 100 },
+    { b: 500, c: 300 },
+  ].map((counts) => ({ ...clusterOf(counts).profiles[0], mix: new Map(Object.entries(counts)) }));
+  expect(mixOfAll(callers as never).map(({ operation, weight }) => [operation, weight])).toEqual([
+    ["b", 2],
+    ["a", 1],
+    ["c", 1],
+  ]);
 });

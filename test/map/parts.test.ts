@@ -185,6 +185,15 @@ describe("a header whose name says a limit beside others of its name", () => {
   });
 });
 
+test("a time without a label is of the only quota that counts show", () => {
+  const labelOfReset = (...labels: string[]) => {
+    const counts = labels.map((label) => [`x-ratelimit-remaining-${label}`, "5"]);
+    const headers = Object.fromEntries([...counts, ["x-ratelimit-reset", "9"]]);
+    return headerPlaces([seen({ headers })], []).places.find(({ role }) => role === "reset")?.label;
+  };
+  expect([labelOfReset(), labelOfReset("day"), labelOfReset("day", "minute")]).toEqual(["", "day", ""]);
+});
+
 test.each<[labels: string[], quotas: string[]]>([
   [["requests"], [""]],
   [["day"], ["day"]],

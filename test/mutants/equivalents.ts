@@ -639,6 +639,17 @@ const equivalents: readonly Equivalent[] = [
     reason:
       "a sum below 0 wraps to one above any rank: no block is skipped, and its counts are walked instead",
   },
+  ...[
+    ["2", "4"],
+    ["1", "2"],
+    ["+", "-"],
+  ].map(([was = "", becomes = ""]) => ({
+    path: "sim/replay/tally.ts",
+    text: "const larger = new Float64Array(2 * (user + 1) * this.#width);",
+    was,
+    becomes,
+    reason: "how far an array grows that has no room for a user, the 65th at the earliest",
+  })),
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

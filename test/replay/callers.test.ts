@@ -6,6 +6,7 @@ import { Completions } from "../../sim/replay/completions.ts";
 import { ReplayHeadroom } from "../../sim/replay/headroom.ts";
 import { ReactionTally } from "../../sim/replay/reaction-tally.ts";
 import { RefusingWindows, ReplayTally } from "../../sim/replay/tally.ts";
+import { NONE_REFUSED } from "../../src/engine/policy-core.ts";
 import type { LogCaller } from "../../src/logs/rows.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { QuotaAlgorithm } from "../../src/policy/policy.ts";
@@ -269,6 +270,7 @@ describe("callers", () => {
     tally.charge(0, 2);
     tally.refuse(callers.handle(0, 0), 0, 5, 1, 20);
     tally.refuse(callers.handle(0, 0), 0, 4, 1, 20);
+    tally.refuse(callers.handle(0, 0), 0, 1, 1, 20);
     expect(tally.totals()).toEqual({
       ...{
         calls: 4,
@@ -308,6 +310,22 @@ describe("callers", () => {
     expect(headroom.counts().map(({ quota, key, useMax }) => [quota, key, useMax])).toEqual([
       ["idle", { organization: "acme" }, 1],
       ["all", { organization: "acme" }, 0.3],
+    ]);
+  });
+
+  test("a tally has room for however many users", () => {
+    const users = Array.from({ length: 1_000 }, (_, user) => ({ organization: "acme", user: `u${user}` }));
+    const callers = new ReplayCallers(policy, users as LogCaller[]);
+    for (const caller of users.keys()) callers.handle(caller, 0);
+    const tally = new ReplayTally(callers);
+    for (const user of users.keys()) tally.add(user, NONE_REFUSED, 200, user);
+    tally.add(63, 1, 429, 2_000);
+    tally.add(64, 0, 429, 3_000);
+    expect(tally.totals()).toMatchObject({ users: 1_000, admitted: 1_000, usersRefused: 2 });
+    expect(tally.users(new ReplayHeadroom(callers)).slice(0, 3)).toMatchObject([
+      { user: "u63", calls: 2, refusedBy: [0, 1, 0, 0], firstRefusedAt: 2_000 },
+      { user: "u64", calls: 2, refusedBy: [1, 0, 0, 0], firstRefusedAt: 3_000 },
+      { user: "u0", calls: 1, refused: 0 },
     ]);
   });
 

@@ -229,6 +229,14 @@ describe("what a refusal moves", () => {
   test("who gives up goes on with the next call", async () => {
     const reacted = await react(calls(0, 1000, 2000, 61_000), twoAMinute, { onRefused: none() });
     expect(reacted).toMatchObject({ attempts: 4, refusals: 1, gaveUp: 1, admittedAtOnce: 3, waitedMs: 0 });
+    // The refusal is told 1 ms after the call, which took 100 ms in the log: the next call is wanted 99 ms earlier.
+    for (const [atMs, gaveUp] of [
+      [60_099, 1],
+      [60_098, 2],
+    ] as const)
+      expect(await react(calls(0, 1000, 2000, atMs), twoAMinute, { onRefused: none() })).toMatchObject({
+        gaveUp,
+      });
     // A log without durations says nothing that could move them.
     const instants = calls(0, 0, 0, 61_000).map((row) => ({ ...row, durationMs: 0 }));
     expect(await react(instants, twoAMinute, { onRefused: none() })).toMatchObject({

@@ -80,8 +80,17 @@ describe("two varied values", () => {
     const cells = readMarkup(svg).filter(({ name }) => name === "rect");
     expect(cells).toHaveLength(12);
     for (const words of [">5%<", ">7.5% ?<", "agents.clients →"]) says(words, svg);
+    says(
+      "agents.clients from 10 to 30 and rules.organization.rest.limit from 100 to 400: from 1.3% to 15%",
+      svg,
+    );
     says("7.5% ?", pageOf(mapped));
     says("✓ the goals hold, ✗ they fail, ? unclear", pageOf(mapped));
+    expect((filesOf(mapped).get("map-1.csv") ?? "").split("\r\n").slice(0, 3)).toEqual([
+      "agents.clients,rules.organization.rest.limit,refusedShare,state",
+      "10,100,0.05,holds",
+      "20,100,0.1,fails",
+    ]);
   });
 
   it("write figures into cells that are wide enough for the longest of them", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PlannedCall } from "../../../src/scenario/client.ts";
+import type { Behaviour, PlannedCall } from "../../../src/scenario/client.ts";
 import { burst, poller, rest, sessions, worker } from "../../../src/scenario/index.ts";
 import type { WakesInput } from "../../../src/scenario/wakes.ts";
 import { Rig, times } from "../rig.ts";
@@ -61,6 +61,30 @@ describe("sessions with absences", () => {
     const sent = play(rig, 0, 6);
     const gaps = sent.slice(1).map((ms, index) => ms - (sent[index] ?? 0));
     expect(gaps).toEqual([0, 100, 0, 100, 0]);
+  });
+
+  test("begin with a new record of the behaviour, by the seed of the run and by the record before", () => {
+    const starts: unknown[] = [];
+    const own: Behaviour<{ made: number }> = {
+      ...{ name: "own", calls: [call], inFlightMost: 1 },
+      start(seed, _, before) {
+        starts.push([seed, before?.made]);
+        return { made: 0 };
+      },
+      next(record, { nowMs }, out) {
+        record.made += 1;
+        if (record.made <= 2) out.send(0, nowMs);
+      },
+    };
+    expect(play(new Rig(sessions({ of: own, away: 0 }), undefined, 7), 50, 6)).toEqual([
+      50, 50, 50, 50, 50, 50,
+    ]);
+    expect(starts.slice(0, 4)).toEqual([
+      [7, undefined],
+      [7, undefined],
+      [7, 3],
+      [7, 3],
+    ]);
   });
 
   test("of a behaviour that asks for nothing stop the client", () => {
