@@ -1,7 +1,7 @@
 // Keeps the known counterexamples of a check, and whether each still breaks its law.
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { KnownCounterexample, KnownState } from "./known.ts";
-import type { LawViolation } from "./law.ts";
+import type { Breach, LawViolation } from "./law.ts";
 import type { LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
 import type { LawKit, Search } from "./search.ts";
@@ -11,6 +11,7 @@ export class KnownList<K extends LawKind> {
   readonly #entries: readonly KnownCounterexample<K>[];
   readonly #kit: Pick<LawKit<K>, "formOf" | "name">;
   readonly #forms = new Set<string>();
+  readonly #breaches = new Set<string>();
   readonly #states: KnownState["state"][];
 
   constructor(entries: readonly KnownCounterexample<K>[], kit: Pick<LawKit<K>, "formOf" | "name">) {
@@ -41,7 +42,9 @@ export class KnownList<K extends LawKind> {
         entry.script ?? (await search.run(entry.seed ?? 0, 1, entry.path)).counterexample?.script;
       const violation = script === undefined ? null : await search.violationOf(script);
       this.#states[at] = violation === null ? "mended" : "broken";
-      if (script !== undefined && violation !== null) this.#forms.add(this.#nameOf(law, script, violation));
+      if (script === undefined || violation === null) continue;
+      this.#forms.add(this.#nameOf(law, script, violation));
+      this.#breaches.add(breachOf(law, violation));
     }
   }
 
@@ -53,10 +56,18 @@ export class KnownList<K extends LawKind> {
     return this.#forms.has(this.#nameOf(law, counterexample.script, counterexample.violation));
   }
 
+  /** Tells whether a known counterexample breaks a law in the same words, but for numbers. */
+  isAlike(law: LimiterLawName, violation: LawViolation<K>): boolean {
+    return this.#breaches.has(breachOf(law, violation));
+  }
+
   #nameOf(law: LimiterLawName, script: K["script"], { window }: LawViolation<K>): string {
     return `${law} ${this.#kit.formOf(script, window)}`;
   }
 }
+
+const breachOf = (law: LimiterLawName, { expected, got }: Breach): string =>
+  `${law} ${expected} ${got}`.replace(/\d+/g, "0");
 
 /** Tells whether an entry stands for every counterexample to its law: it has neither script nor path. */
 const isWhole = ({ script, path }: { readonly script?: unknown; readonly path?: unknown }): boolean =>

@@ -5,6 +5,7 @@ import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { violationOf } from "./causes.ts";
 import type { CheckOptions } from "./check-options.ts";
 import type { ScriptLimits } from "./known.ts";
+import type { KnownList } from "./known-list.ts";
 import type { LawViolation } from "./law.ts";
 import { unrepeated } from "./repeats.ts";
 import type { Counterexample, LawOutcome, LawReport } from "./report.ts";
@@ -85,14 +86,29 @@ export class Search<K extends LawKind> {
 
   /** Runs scripts of a seed until one breaks the law, or only the script at a path. */
   async run(seed: number, runs: number, path = this.#setting.options.path): Promise<LawReport<K>> {
-    const trials = this.#trials;
-    trials.begin();
-    const property = fc.asyncProperty(this.#setting.kit.scripts(this.#law), (script) => trials.run(script));
+    this.#trials.begin();
     const replay = path === undefined ? {} : { path, endOnFailure: true, numRuns: 1 };
-    const details = await walk(() =>
-      fc.check(property, { seed: seedOf(this.#law, seed), numRuns: runs, maxSkipsPerRun: 10, ...replay }),
+    return this.#report(seed, await this.#checked(seed, { numRuns: runs, ...replay }));
+  }
+
+  /**
+   * Makes a run that came to a known counterexample smaller once more, by violations unlike those that are known.
+   * @returns the report of another counterexample in it; `null` if there is none
+   */
+  async past({ seed, path }: LawReport<K>, known: KnownList<K>): Promise<LawReport<K> | null> {
+    const isKnown = (violation: LawViolation<K>) => known.isAlike(this.#law, violation);
+    this.#trials.begin(isKnown);
+    const [run] = String(path).split(":");
+    const report = await this.#report(seed, await this.#checked(seed, { path: String(run), numRuns: 1 }));
+    const { counterexample } = report;
+    return counterexample === undefined || isKnown(counterexample.violation) ? null : report;
+  }
+
+  #checked(seed: number, how: fc.Parameters<[K["script"]]>): Promise<fc.RunDetails<[K["script"]]>> {
+    const property = fc.asyncProperty(this.#setting.kit.scripts(this.#law), (script) =>
+      this.#trials.run(script),
     );
-    return this.#report(seed, details);
+    return walk(() => fc.check(property, { seed: seedOf(this.#law, seed), maxSkipsPerRun: 10, ...how }));
   }
 
   async #report(seed: number, details: fc.RunDetails<[K["script"]]>): Promise<LawReport<K>> {

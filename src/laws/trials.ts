@@ -54,6 +54,9 @@ export interface LawRuns<K extends LawKind> {
   evidenceOf?(script: K["script"], history: K["history"]): RunEvidence;
 }
 
+/** Tells whether a violation is like a known one. */
+type IsKnown<K extends LawKind> = (violation: LawViolation<K>) => boolean;
+
 export class Trials<K extends LawKind> {
   /** Number of answers judged up to the first failure; `voidRuns` and `changedRuns` as in `LawReport`. */
   judged = 0;
@@ -69,6 +72,7 @@ export class Trials<K extends LawKind> {
   readonly #placeOf: PlaceOf | undefined;
   #runs = 0;
   #failed: "broken" | "adapter" | null = null;
+  #isKnown: IsKnown<K> | null = null;
 
   constructor(
     law: LawRuns<K>,
@@ -86,14 +90,15 @@ export class Trials<K extends LawKind> {
   /** Judges one script; throws `LawBroken` or `Failed`. */
   async run(script: K["script"]): Promise<void> {
     const shrinking = this.#failed !== null;
-    await this.#onRun(this.#runs, shrinking);
+    const isAgain = shrinking || this.#isKnown !== null;
+    await this.#onRun(this.#runs, isAgain);
     if (this.#signal?.aborted) throw new fc.PreconditionFailure(true);
-    if (!shrinking) this.#law.note(script, adderTo(this.voidRuns), adderTo(this.changedRuns));
+    if (!isAgain) this.#law.note(script, adderTo(this.voidRuns), adderTo(this.changedRuns));
     fc.pre(!this.#law.isVoid(script));
     this.#runs += 1;
     const judgement = await this.#judgementOf(script);
     if (judgement === null) return;
-    if (!shrinking) {
+    if (!isAgain) {
       this.judged += judgement.judged;
       const { evidenceOf } = this.#law;
       if (evidenceOf !== undefined && this.evidence !== undefined && judgement.judged > 0)
@@ -101,12 +106,17 @@ export class Trials<K extends LawKind> {
     }
     if (judgement.violation === null || this.#failed === "adapter") return;
     this.#failed = "broken";
+    if (shrinking && this.#isKnown?.(judgement.violation)) return;
     throw new LawBroken(counterexampleOf(script, judgement, judgement.violation));
   }
 
-  /** Forgets earlier failures, so that the next failure is a new one. */
-  begin(): void {
+  /**
+   * Forgets earlier failures, so that the next failure is a new one.
+   * @param isKnown tells violations that a run seen before is not made smaller to
+   */
+  begin(isKnown: IsKnown<K> | null = null): void {
     this.#failed = null;
+    this.#isKnown = isKnown;
   }
 
   /** Drops operations that the counterexample does not need. */
@@ -115,6 +125,7 @@ export class Trials<K extends LawKind> {
       if (this.#signal?.aborted) return null;
       const judgement = await this.#judgementOf(script);
       if (judgement === null || judgement.violation === null || !isOwn(script, judgement)) return null;
+      if (this.#isKnown?.(judgement.violation)) return null;
       return counterexampleOf(script, judgement, judgement.violation);
     });
   }

@@ -135,6 +135,43 @@ describe("a known counterexample", () => {
   });
 });
 
+describe("a run that shrinks into a known counterexample", () => {
+  /** A limit of 1 admits two; every other limit, if `refuses`, admits one alone. */
+  const masking = (refuses: boolean): LimiterFactory =>
+    keyedLimiter({
+      name: "one bug behind another",
+      algorithm: "fixed-window",
+      anchor: "epoch",
+      create({ limit, windowMs }) {
+        const counts = new Map<string, number>();
+        const most = limit === 1 ? 2 : refuses ? 1 : limit;
+        return {
+          consume(key, _cost, nowMs) {
+            const window = `${key} ${Math.floor(nowMs / windowMs)}`;
+            const count = counts.get(window) ?? 0;
+            if (count < most) counts.set(window, count + 1);
+            return count < most;
+          },
+        };
+      },
+    });
+  const checked = async (refuses: boolean, options: CheckOptions): Promise<LawReport> =>
+    entry(await checkLaws(masking(refuses), { seed: 3, runs: 20, laws: [law], ...options }), law);
+
+  test("is made smaller past it, to the other bug that it has", async () => {
+    const first = await checked(true, {});
+    expect(first.counterexample?.violation.expected).toBe("a refusal");
+    const known = [{ law, script: first.counterexample?.script }] as const;
+    const { outcome, counterexample, seed, path } = await checked(true, { known });
+    expect(outcome).toBe("violated");
+    expect(counterexample?.violation.expected).toBe("admitted");
+    expect(counterexample?.history).toHaveLength(2);
+    const again = await checked(true, { seed, path: String(path) });
+    expect(again.counterexample).toEqual(counterexample);
+    expect((await checked(false, { known })).outcome).toBe("known");
+  });
+});
+
 describe("in describeLimiter", () => {
   const said = async (bugs: Bugs, known: readonly KnownCounterexample[]): Promise<string[]> => {
     const lines: string[] = [];
