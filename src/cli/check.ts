@@ -246,7 +246,7 @@ export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   const clock =
     hung === undefined
       ? ""
-      : "within a call the script's clock stands still, so no timer over 1 ms fires: where the limiter makes a caller wait, let the adapter refuse; ";
+      : "within a call the script's clock stands still, so no timer over 1 ms fires: where the limiter makes a caller wait, let the adapter refuse; where a store is slow or takes calls in batches, let it wait by setImmediate; ";
   throw new SpillwayError(
     hung === undefined ? "ADAPTER_INVALID" : "ADAPTER_SILENT",
     `the limiter ${quote(limiter)} ${words}`,

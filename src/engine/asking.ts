@@ -1,7 +1,7 @@
 // Asks a limiter of somebody else's: guards against its mistakes, and waits only if it returns a promise.
 import { quote } from "../rules/errors.ts";
 import { copyOf, isObject, type Mistake } from "./answer-form.ts";
-import { callText, LimiterFailure, thrown } from "./limiter-failure.ts";
+import { callText, innerFailure, LimiterFailure, thrown } from "./limiter-failure.ts";
 
 /** A value now, or once a promise has settled. */
 export type Eventually<T> = T | Promise<T>;
@@ -23,7 +23,8 @@ export function guarded<T>(
   run: () => T | PromiseLike<T>,
 ): Eventually<T> {
   const failed = (cause: unknown): never => {
-    if (cause instanceof LimiterFailure) throw cause;
+    const inner = innerFailure(cause);
+    if (inner !== null) throw inner;
     throw new LimiterFailure(callText(name, args), thrown(cause), "an answer", cause);
   };
   try {

@@ -27,6 +27,14 @@ export class LimiterFailure extends Error {
   }
 }
 
+/** Returns what is thrown as a failure, if it is one: an adapter's bundle has a copy of this class of its own. */
+export function innerFailure(thrown: unknown): LimiterFailure | null {
+  if (thrown instanceof LimiterFailure) return thrown;
+  if (!(thrown instanceof Error) || thrown.name !== "LimiterFailure") return null;
+  const { call, got, allowed, cause } = thrown as LimiterFailure;
+  return new LimiterFailure(call, got, allowed, cause);
+}
+
 /** Finds `FILE:LINE` of a stack in the limiter's own code; `null` if there is none. */
 export type PlaceOf = (stack: string) => string | null;
 

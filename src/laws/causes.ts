@@ -6,6 +6,7 @@ import { byRules } from "./by-rules.ts";
 import { laws } from "./catalogue.ts";
 import { play } from "./history.ts";
 import type { Judgement } from "./law.ts";
+import { judgeDespiteNames } from "./member-names.ts";
 import type { Script } from "./script.ts";
 
 /** A law that was found broken, or that the limiter's failure left unjudged. */
@@ -23,7 +24,12 @@ export function judgeScript(
   law: LimiterLawName,
   script: Script,
 ): Promise<Judgement> {
-  return byRules(laws[law].judge)({ script, play: (ops) => play(factory, script.rules, ops, script.ops) });
+  return judgeDespiteNames(factory, law, script, (named, playing) =>
+    byRules(laws[law].judge)({
+      script: named,
+      play: (ops) => playing(() => play(factory, named.rules, ops, named.ops)),
+    }),
+  );
 }
 
 /** Returns the first known cause that also explains what was found; `null` if none does. */

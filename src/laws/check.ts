@@ -126,7 +126,9 @@ async function goOn<K extends LawKind>(
   while (report.counterexample !== undefined && known.has(report)) {
     met += 1;
     const isWhole = known.isWhole(report.law);
-    const other = isWhole ? null : await search.past(report, known);
+    const other = isWhole
+      ? null
+      : await search.past(report, (violation) => known.isAlike(found.law, violation));
     if (other !== null) return { ...other, runs, known: met };
     if (runs >= most || isWhole) {
       const { path: _, repeat: __, counterexample: ___, plays: ____, ...quiet } = report;

@@ -56,7 +56,7 @@ export class KnownList<K extends LawKind> {
     return this.#forms.has(this.#nameOf(law, counterexample.script, counterexample.violation));
   }
 
-  /** Tells whether a known counterexample breaks a law in the same words, but for numbers. */
+  /** Tells whether a known counterexample breaks a law in the same words, up to their first number. */
   isAlike(law: LimiterLawName, violation: LawViolation<K>): boolean {
     return this.#breaches.has(breachOf(law, violation));
   }
@@ -66,8 +66,8 @@ export class KnownList<K extends LawKind> {
   }
 }
 
-const breachOf = (law: LimiterLawName, { expected, got }: Breach): string =>
-  `${law} ${expected} ${got}`.replace(/\d+/g, "0");
+const breachOf = (law: LimiterLawName, { expected }: Breach): string =>
+  `${law} ${/^[^\d,]*/.exec(expected)?.[0]}`;
 
 /** Tells whether an entry stands for every counterexample to its law: it has neither script nor path. */
 const isWhole = ({ script, path }: { readonly script?: unknown; readonly path?: unknown }): boolean =>

@@ -5,12 +5,11 @@ import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { violationOf } from "./causes.ts";
 import type { CheckOptions } from "./check-options.ts";
 import type { ScriptLimits } from "./known.ts";
-import type { KnownList } from "./known-list.ts";
 import type { LawViolation } from "./law.ts";
 import { unrepeated } from "./repeats.ts";
 import type { Counterexample, LawOutcome, LawReport } from "./report.ts";
 import type { LawKind } from "./script.ts";
-import { Failed, LawBroken, type LawRuns, Trials } from "./trials.ts";
+import { Failed, type IsKnown, LawBroken, type LawRuns, Trials } from "./trials.ts";
 
 /** A limiter, with the laws that judge it and their scripts, by rules or by a policy. */
 export interface LawKit<K extends LawKind> {
@@ -92,11 +91,11 @@ export class Search<K extends LawKind> {
   }
 
   /**
-   * Makes a run that came to a known counterexample smaller once more, by violations unlike those that are known.
+   * Makes a run that came to a known counterexample smaller once more.
+   * @param isKnown tells violations like those that are known, to which it is not made smaller
    * @returns the report of another counterexample in it; `null` if there is none
    */
-  async past({ seed, path }: LawReport<K>, known: KnownList<K>): Promise<LawReport<K> | null> {
-    const isKnown = (violation: LawViolation<K>) => known.isAlike(this.#law, violation);
+  async past({ seed, path }: LawReport<K>, isKnown: IsKnown<K>): Promise<LawReport<K> | null> {
     this.#trials.begin(isKnown);
     const [run] = String(path).split(":");
     const report = await this.#report(seed, await this.#checked(seed, { path: String(run), numRuns: 1 }));

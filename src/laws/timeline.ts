@@ -7,11 +7,12 @@ import { looksByRules, quotaHistory, quotaScript, windowOf } from "./by-rules.ts
 import { noteLine, rendered } from "./drawing.ts";
 import type { HistoryEvent, PartialReading } from "./history.ts";
 import { type OverlapDrawing, renderedInterleaving } from "./interleavings-text.ts";
-import type { RulesKind } from "./law.ts";
+import type { Breach, RulesKind } from "./law.ts";
 import { linesOf } from "./lines.ts";
+import { memberNameIn, memberNote } from "./member-names.ts";
 import type { InterleavingReport } from "./overlaps.ts";
 import type { Counterexample, LawReport } from "./report.ts";
-import { algorithmOf, type CallOp, keyOf, type LedgerTerms, type WindowKey } from "./script.ts";
+import { algorithmOf, type CallOp, keyOf, type LedgerTerms, type Script, type WindowKey } from "./script.ts";
 import type { Sight } from "./sight.ts";
 
 const drawing: OverlapDrawing<RulesKind> = {
@@ -29,7 +30,11 @@ const drawing: OverlapDrawing<RulesKind> = {
         return `the ${isKeyed ? "" : `${scope} `}window of ${whoText(window)}`;
       },
       isTaken: algorithmOf(script) !== "concurrency",
-      note: (end, isHeld) => [...endNote(end, script), ...heldNote(isHeld, script)],
+      note: (end, isHeld) => [
+        ...endNote(end, script),
+        ...heldNote(isHeld, script),
+        ...nameNote(script, breach),
+      ],
     });
   },
   texts: (script) => (event) => [operation(event, 1, script).padEnd(28), answer(event, script)],
@@ -119,6 +124,13 @@ const heldNote = (isHeld: boolean, terms: LedgerTerms): string[] =>
         ),
       ]
     : [];
+
+/** Returns a hint if a key of the script is one that a plain object has already. */
+function nameNote(script: Script, breach: Breach | null): string[] {
+  const key = memberNameIn(script);
+  const note = key === null ? "" : memberNote(key);
+  return note === "" || breach?.arithmetic === note ? [] : [noteLine(note)];
+}
 
 export function operation(event: HistoryEvent, times: number, terms: LedgerTerms): string {
   const { op } = event;

@@ -55,7 +55,7 @@ export interface LawRuns<K extends LawKind> {
 }
 
 /** Tells whether a violation is like a known one. */
-type IsKnown<K extends LawKind> = (violation: LawViolation<K>) => boolean;
+export type IsKnown<K extends LawKind> = (violation: LawViolation<K>) => boolean;
 
 export class Trials<K extends LawKind> {
   /** Number of answers judged up to the first failure; `voidRuns` and `changedRuns` as in `LawReport`. */
