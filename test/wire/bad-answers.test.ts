@@ -99,6 +99,17 @@ test("what the first place of an advice does not tell, the next one does", () =>
   expect(advised).toMatchObject({ retryAfter: { afterMs: 2000 }, unread: [] });
 });
 
+test("advice in no form is unread, at each of its places, and a long one is cut", () => {
+  const advised = read("traefik", { "X-Retry-In": "soon", "Retry-After": "x".repeat(2_000) }, undefined, 429);
+  expect(advised).toMatchObject({
+    retryAfter: null,
+    unread: [
+      { at: "X-Retry-In", text: "soon" },
+      { at: "Retry-After", text: "x".repeat(1_000) },
+    ],
+  });
+});
+
 describe("fifty quotas on one answer", () => {
   const names = Array.from({ length: 50 }, (_, index) => `quota-${index}`);
 
