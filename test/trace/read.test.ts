@@ -41,6 +41,16 @@ describe("readTrace", () => {
     }
   });
 
+  test("gives each of more calls than a batch holds, whether they stand in one block or not", async () => {
+    const lines = Array.from({ length: 5_000 }, (_, index) => line({ call: index, org: `o${index % 3}` }));
+    for (const size of [1 << 20, 10_000]) {
+      const { calls } = await read(text(headerLine, ...lines), { size });
+      expect(calls.map((each) => `${each.line} ${encodeCall(each.call)}`)).toEqual(
+        lines.map((each, index) => `${index + 2} ${each}`),
+      );
+    }
+  });
+
   test("reads back what was written", async () => {
     const value = fc.oneof(fc.integer(), fc.string(), fc.constant(null));
     const calls = fc.array(
