@@ -99,11 +99,8 @@ export class LoneWindow {
 
   /** Tells whether a reading fits a span. A clamped reading shows 0 for less. If the form is unknown, either fits. */
   #holds(remaining: number, { least, most }: LoneSpan): boolean {
-    const { isSigned } = this.#terms;
-    const isWithin = remaining >= least && remaining <= most;
-    if (isSigned === true) return isWithin;
-    const clamped = remaining >= Math.max(0, least) && remaining <= Math.max(0, most);
-    return clamped || (isWithin && isSigned === null) || (remaining < 0 && this.#holds(0, { least, most }));
+    const shown = (count: number): number => (this.#terms.isSigned === true ? count : Math.max(0, count));
+    return shown(remaining) >= shown(least) && shown(remaining) <= shown(most);
   }
 
   #nameOf(isLess: boolean, { by }: LoneCharge, isNew: boolean): string {

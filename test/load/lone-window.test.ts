@@ -1,6 +1,7 @@
 // The law that a reading breaks is named after the call that it comes with, and after where its window stands.
 import { describe, expect, test } from "vitest";
 import {
+  apart,
   type LoneCharge,
   LoneWindow,
   type WindowShown,
@@ -174,6 +175,32 @@ describe("by whole milliseconds", () => {
     window.forget();
     expect(window.read(shown(10_600, 3), admitted)).toBeNull();
   });
+
+  test("a reading that tells less of the end widens nothing", () => {
+    const window = new LoneWindow(epoch);
+    window.read(shown(6_498, 15, { reset: 4 }), admitted);
+    expect(window.read(shown(6_600, 15, { reset: 4 }), looked)).toBeNull();
+    expect(window.read(shown(10_503, 14), admitted)).toBe(kept);
+  });
+
+  test("an end that moved is the end from then on", () => {
+    const window = new LoneWindow(epoch);
+    window.read(shown(2_500, 15), admitted);
+    expect(window.read(shown(3_500, 14, { reset: 9 }), admitted)).toMatch(/^reset-agrees/);
+    expect(window.read(shown(4_500, 13, { reset: 8 }), admitted)).toBeNull();
+  });
+
+  // 10 s at 0 are an end between 0 + 9,000 - 3 and 2 + 10,000 + 3.
+  test.each([
+    [8_994, 19, less],
+    [8_995, 19, null],
+    [10_005, 14, null],
+    [10_006, 14, kept],
+  ])("at %i ms, whole seconds after the first, %i are left: %s", (atMs, remaining, fault) => {
+    const window = new LoneWindow(epoch);
+    window.read(shown(0, 15), admitted);
+    expect(window.read(shown(atMs, remaining), admitted)).toBe(fault);
+  });
 });
 
 test("a count that is clamped at 0 is no more than that", () => {
@@ -193,6 +220,18 @@ describe("counts past the limit", () => {
   ])("%s", (_, isSigned, remaining, isRight) => {
     expect(found(shown(3_500, remaining), overshoot, { ...epoch, isSigned }) === null).toBe(isRight);
   });
+});
+
+test("a call that needs nothing is admitted past the limit", () => {
+  const window = new LoneWindow({ ...epoch, isSigned: true });
+  window.read(shown(2_500, -3), admitted);
+  expect(window.read(shown(3_500, -3), looked)).toBeNull();
+});
+
+test("spans are apart where they have no instant in common", () => {
+  const two = { least: 1, most: 2 };
+  expect([2, 2.5].map((least) => apart(two, { least, most: 3 }))).toEqual([false, true]);
+  expect([2, 2.5].map((least) => apart({ least, most: 3 }, two))).toEqual([false, true]);
 });
 
 describe("a window that is not open", () => {

@@ -1,6 +1,8 @@
 // The window that has the least left, of those that answers showed and that are still open.
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { TightestWindow } from "../../src/load/tightest-window.ts";
+import { type SeenWindow, TightestWindow } from "../../src/load/tightest-window.ts";
+import { scopes } from "../../src/rules/rules.ts";
 
 const now = 1_000_000;
 const acme = { org: "acme", user: null, scope: "rest" } as const;
@@ -59,4 +61,45 @@ test.each([
   organization.see(limit, remaining, reset, now);
   expect(windows.read(now)).toEqual({ ...acme, limit: 200, remaining: 0 });
   expect(windows.read(now + 500)).toBeNull();
+});
+
+const answers = fc.array(
+  fc.record({
+    org: fc.constantFrom("acme", "globex"),
+    user: fc.constantFrom("ann", "bob"),
+    scope: fc.constantFrom(...scopes),
+    isOwn: fc.boolean(),
+    limit: fc.integer({ min: -1, max: 4 }),
+    remaining: fc.integer({ min: -2, max: 4 }),
+    reset: fc.integer({ min: -1, max: 3 }),
+    afterMs: fc.constantFrom(0, 500, 1_000),
+  }),
+  { maxLength: 30 },
+);
+
+test("is the first of those with the least share, after any answers", () => {
+  fc.assert(
+    fc.property(answers, (drawn) => {
+      const windows = new TightestWindow();
+      const all = new Map<string, { endsMs: number; shown: SeenWindow | null }>();
+      let nowMs = now;
+      for (const { org, user, scope, isOwn, limit, remaining, reset, afterMs } of drawn) {
+        nowMs += afterMs;
+        const pair = windows.pair(org, user, scope);
+        (isOwn ? pair.user : pair.organization).see(limit, remaining, reset, nowMs);
+        for (const owner of [null, user]) {
+          const name = JSON.stringify([org, owner, scope]);
+          if (!all.has(name)) all.set(name, { endsMs: 0, shown: null });
+          if (isOwn !== (owner !== null) || limit < 1 || reset < 0) continue;
+          const shown = { org, user: owner, scope, limit, remaining: Math.max(0, remaining) };
+          all.set(name, { endsMs: nowMs + 1_000 * reset, shown });
+        }
+      }
+      const open = [...all.values()].flatMap(({ endsMs, shown }) =>
+        endsMs > nowMs && shown !== null ? [shown] : [],
+      );
+      const [least = null] = open.sort((a, b) => a.remaining * b.limit - b.remaining * a.limit);
+      expect(windows.read(nowMs)).toEqual(least);
+    }),
+  );
 });

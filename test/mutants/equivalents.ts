@@ -650,6 +650,13 @@ const equivalents: readonly Equivalent[] = [
     becomes,
     reason: "how far an array grows that has no room for a user, the 65th at the earliest",
   })),
+  {
+    path: "src/load/lone-window.ts",
+    text: "return this.#nameOf(remaining < nearest.least, charge, isNew);",
+    was: "<",
+    becomes: "<=",
+    reason: "the nearest span is one of those that the reading is in none of",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
