@@ -16,6 +16,7 @@ import { type Profile, profilesOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { daysApart, evenRhythm } from "./rhythm.ts";
 import { joinedMs } from "./sessions.ts";
+import { toldWhileShut } from "./shut.ts";
 import { sumOf } from "./statistics.ts";
 import { timeText } from "./words.ts";
 
@@ -51,7 +52,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   const { rules, rulesFrom } = rulesOf(recording, given);
   const { policy } = recording;
   const limits = limitsOf({ rules, policy });
-  const whole = profilesOf(recording, limits);
+  const whole = toldWhileShut(profilesOf(recording, limits), recording, limits);
   const profiles = takenApart(whole, recording);
   const clusters = clustersOf(profiles, slackOf(recording));
   const names = new Names();

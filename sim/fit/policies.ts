@@ -42,6 +42,13 @@ export function expectedSpan(retry: FittedRetry, sample: RetrySample): FittedSpa
   }
 }
 
+/** A policy that looks at no header. */
+export type PlainRetry = FittedRetry & { readonly kind: "fixed" | "exponential" };
+
+/** Returns the span of the next attempt after that of a number, from 0, ms from its refusal's arrival. */
+export const plainSpan = (retry: PlainRetry, attempt: number): FittedSpan =>
+  retry.kind === "fixed" ? retry.wait : exponentialSpan(retry, { attempt, beforeMs: 0 });
+
 /** Returns the wait that the refusal itself asks for, ms, without jitter; `null` if it asks for none. */
 export function announcedWaitMs(
   retry: Pick<FittedRetry & { kind: "waitReset" }, "kind" | "of" | "from"> | { readonly kind: "retryAfter" },
@@ -63,7 +70,7 @@ function laterReset({ cost, remaining, reset, userCost, userRemaining, userReset
 
 function exponentialSpan(
   { first, factor, most, jitter }: FittedRetry & { kind: "exponential" },
-  { attempt, beforeMs }: RetrySample,
+  { attempt, beforeMs }: Pick<RetrySample, "attempt" | "beforeMs">,
 ): FittedSpan {
   let wait = first;
   for (let step = 0; step < attempt && wait < most; step++) wait *= factor;

@@ -191,7 +191,7 @@ export function afterRefusals(caller: RecordedCaller, limits: Limits, resolution
   return guess?.retry.kind === "none" && pace.kind === "ticks" ? "anew" : "untold";
 }
 
-function described(
+export function described(
   caller: RecordedCaller,
   { jobs, retries }: Jobs,
   guess: RetryGuess | null,

@@ -2,11 +2,13 @@
 
 import { count, counted } from "../../src/rules/words.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
+import { percent } from "./backtest-coverage.ts";
 import { atOnceMs, failuresOf, isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedRetry } from "./policies.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, usualPauses } from "./retries.ts";
+import { tellsNoRetry } from "./shut.ts";
 import { mode, SortedSample } from "./statistics.ts";
 import { spanText, timeText } from "./words.ts";
 
@@ -25,8 +27,15 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
   });
   if (refused === 0)
     return without("unknown", "none was refused: what they would do is unknown, none is assumed");
+  const shut = profiles.find(({ guess }) => guess?.whileShut)?.guess ?? null;
+  if (shut !== null)
+    return {
+      retry: shut.retry,
+      guess: shut,
+      why: `${percent(shut.explained)} of the calls that were refused while a window was full came back ${whenText(shut.retry)}`,
+    };
   const samples = profiles.flatMap(({ retries }) => retries);
-  if (!recording.knowsAttempts && profiles.every(tellsNone))
+  if (!recording.knowsAttempts && profiles.every(tellsNoRetry))
     return without(
       "unknown",
       `which calls were tried again after ${counted(refused, "refusal")} cannot be told from those that come anyway: none is assumed`,
@@ -54,10 +63,6 @@ export function retryOf(profiles: readonly Profile[], recording: Recording, refu
   const why = `${count(hits)} of ${counted(samples.length, "attempt")} after a refusal came ${whenText(guess.retry)}${alike}`;
   return { retry: guess.retry, guess, why };
 }
-
-/** Tells whether a caller's retries cannot be told from calls that come anyway. */
-const tellsNone = ({ pace, retries }: Profile): boolean =>
-  (pace.kind === "chance" || pace.kind === "visits") && retries.length === 0;
 
 function whenText(retry: FittedRetry): string {
   switch (retry.kind) {

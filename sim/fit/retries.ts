@@ -15,6 +15,8 @@ export interface RetryGuess {
   readonly explained: number;
   /** Kinds of other policies that explain the attempts as well. */
   readonly alike: readonly FittedRetry["kind"][];
+  /** True if the calls while a window was full showed it (`shut.ts`). */
+  readonly whileShut?: true;
 }
 
 /** Cost of an attempt outside its span: one in a hundred comes at any instant of ten minutes. */

@@ -2,7 +2,7 @@
 // its own way. The fit believes the policy under which what followed all refusals is likeliest.
 import { isRefused, type Jobs, jobsGuessed, jobsWithin, type RetrySample } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
-import { expectedSpan, type FittedRetry } from "./policies.ts";
+import { expectedSpan, type FittedRetry, type PlainRetry } from "./policies.ts";
 import type { RecordedCaller } from "./recording.ts";
 import { costBy, guessRetry, marginOf, type RetryGuess, strayCost, type UsualPauses } from "./retries.ts";
 import { lateShare, workersWaitsMs } from "./returns.ts";
@@ -14,7 +14,7 @@ const triedLeast = 0.5;
 const refusalsRead = 300;
 /** Caps for the likeliest policy, ms. `firstReadings`: policies tried first, as pairs of calls at once hide the wait. */
 const capsMs = [4_000, 8_000, 16_000, 32_000, 60_000];
-const firstReadings: readonly FittedRetry[] = [
+export const firstReadings: readonly PlainRetry[] = [
   ...[250, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000].flatMap((first) =>
     (["none", "equal", "full"] as const).map(
       (jitter) => ({ kind: "exponential", first, factor: 2, most: 60_000, jitter }) as const,
@@ -39,7 +39,7 @@ const hasWorkers = ({ calls }: RecordedCaller): boolean =>
   calls.filter(({ atMs }, index) => atMs < (calls[index - 1]?.endMs ?? 0)).length >=
   overlapsLeast * calls.length;
 
-const spansOf =
+export const spansOf =
   (retry: FittedRetry, slackMs: number) =>
   (refusal: RetrySample): FittedSpan | null => {
     const span = expectedSpan(retry, refusal);

@@ -1,0 +1,90 @@
+// Retries of many people who share a token: told by the calls that come while a window is full.
+import { describe, expect, test } from "vitest";
+import { fitTo } from "../../sim/fit/fit.ts";
+import { limitsOf } from "../../sim/fit/limits.ts";
+import { profilesOf } from "../../sim/fit/profile.ts";
+import { toldWhileShut } from "../../sim/fit/shut.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { type Chance, chanceOf } from "../worlds/chance.ts";
+import { loggedCalls } from "./recordings.ts";
+
+const minute = 60_000;
+const rules = parseRules({});
+const limits = limitsOf({ rules });
+
+type Patience = (attempt: number, chance: Chance) => number;
+
+/**
+ * Returns the calls of people who come by chance, one each four seconds or so, for a minute of each quarter of an hour. Its
+ * last third refuses all calls; refused ones come back after a wait.
+ * @param each calls of each person, two to three seconds apart
+ */
+function shared(bursts: number, patience: Patience | null, each = 1) {
+  const chance = chanceOf(11);
+  const calls: (readonly [atMs: number, tookMs: number, status: number])[] = [];
+  /** Makes a call and its retries; returns the end of the last one. */
+  const call = (wantedMs: number): number => {
+    for (let [atMs, attempt] = [wantedMs, 0]; ; attempt++) {
+      const refused = atMs % minute >= (2 * minute) / 3;
+      const tookMs = refused ? 5 : 400;
+      calls.push([Math.floor(atMs), tookMs, refused ? 429 : 200]);
+      if (!refused || patience === null) return atMs + tookMs;
+      atMs += tookMs + patience(attempt, chance);
+    }
+  };
+  for (let burst = 0; burst < bursts; burst++) {
+    const fromMs = 15 * minute * burst;
+    for (let atMs = fromMs; atMs < fromMs + minute; atMs += each * chance.exponential(4_000))
+      for (let [number, ownMs] = [0, atMs]; number < each; number++)
+        ownMs = call(ownMs) + chance.between(2_000, 3_000);
+  }
+  return loggedCalls(calls.sort(([a], [b]) => a - b));
+}
+
+const guessOf = (recording: ReturnType<typeof shared>) =>
+  toldWhileShut(profilesOf(recording, limits), recording, limits)[0]?.guess ?? null;
+
+describe("calls while a window is full", () => {
+  test("show that refused ones come back after a wait of some length", () => {
+    const recording = shared(100, (_, chance) => chance.between(3_000, 8_000));
+    const before = profilesOf(recording, limits)[0];
+    const [after] = toldWhileShut(profilesOf(recording, limits), recording, limits);
+    expect(before?.retries).toHaveLength(0);
+    expect(after?.guess).toMatchObject({ retry: { kind: "fixed", wait: { least: 3_000, most: 8_000 } } });
+    expect(after?.guess?.explained).toBeGreaterThan(0.8);
+    expect(after?.retries.length).toBeGreaterThan(0.8 * (after?.refused ?? 0));
+  });
+
+  test("show waits that grow", () => {
+    const guess = guessOf(shared(100, (attempt, chance) => 1_000 * 2 ** attempt * chance.between(0.5, 1)));
+    expect(guess?.retry).toMatchObject({ kind: "exponential", first: 1_000, factor: 2, jitter: "equal" });
+  });
+
+  test("show no retries of calls that are lost, or that come back when the window is over", () => {
+    expect(guessOf(shared(100, null))?.whileShut).toBeUndefined();
+    expect(guessOf(shared(100, (_, chance) => 20_000 + chance.between(0, 5_000)))?.whileShut).toBeUndefined();
+  });
+
+  test("show none if calls come at the same distance anyway", () => {
+    expect(guessOf(shared(100, null, 8))?.whileShut).toBeUndefined();
+  });
+
+  test("show none if there are too few", () => {
+    const wait: Patience = (_, chance) => chance.between(3_000, 8_000);
+    expect(guessOf(shared(100, wait))?.whileShut).toBe(true);
+    expect(guessOf(shared(1, wait))?.whileShut).toBeUndefined();
+  });
+
+  test("give the fitted scenario its policy, and its reason", () => {
+    const { model } = fitTo(
+      shared(100, (_, chance) => chance.between(3_000, 8_000)),
+      { rules },
+    );
+    const [population] = model.populations;
+    expect(population?.onRefused).toMatchObject({ kind: "fixed" });
+    expect(population?.reasons.onRefused).toMatch(
+      /of the calls that were refused while a window was full came back 3s to 8s/,
+    );
+    expect(model.doubts.join()).not.toContain("could not be told");
+  });
+});
