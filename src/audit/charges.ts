@@ -32,9 +32,9 @@ export function judgeCharges({ answers, charged, all }: ExperimentTrial, charges
   const most = bounds.reduce((sum, [, each]) => sum + each, 0);
   const wrong = charged.filter((each) => each.most < least * each.plain || each.units > most * each.plain);
   const words = least === most ? counted(most, "plain call") : `${least} to ${counted(most, "plain call")}`;
-  const [first] = wrong;
-  if (first !== undefined)
-    return broken(all, `charged as ${words} in ${first.quota} (${first.plain} each)`, usedWords(wrong));
+  const [odd] = wrong;
+  if (odd !== undefined)
+    return broken(all, `charged as ${words} in ${odd.quota} (${odd.plain} each)`, usedWords(wrong));
   // A target that does not know a shape may charge the call as another operation.
   if (answers.some(({ shot }) => shot.otherwise !== undefined && shot.isVague === true)) return null;
   // A call is charged in all of its quotas, or in none.
@@ -42,16 +42,17 @@ export function judgeCharges({ answers, charged, all }: ExperimentTrial, charges
   if (shares.size > 1)
     return broken(all, "all quotas of a call are charged alike", usedWords(charged), "all-or-nothing");
   // The answer to an admitted twin shows the twin's own charge.
-  for (const answer of answers)
-    for (const { quota, plain } of charged) {
-      const [seen, before] = [seenIn(answer, quota), seenIn(all[0] as Answer, quota)];
-      if (seen === null || before === null || answer.call.status >= 400 || answers.length > 1) continue;
-      if (least === 1 && (seen.used < before.used + plain || seen.limit !== before.limit))
-        return broken(
-          [all[0] as Answer, answer],
-          `${quota} shows ${before.used + plain} used of ${before.limit}`,
-          `${seen.used} of ${seen.limit}`,
-        );
-    }
+  const [first, answer, ...others] = [all[0] as Answer, ...answers];
+  if (answer === undefined || others.length > 0 || least !== 1) return null;
+  for (const { quota, plain } of charged) {
+    const [before, seen] = [seenIn(first, quota), seenIn(answer, quota)];
+    if (seen === null || before === null) continue;
+    if (seen.used < before.used + plain || seen.limit !== before.limit)
+      return broken(
+        [first, answer],
+        `${quota} shows ${before.used + plain} used of ${before.limit}`,
+        `${seen.used} of ${seen.limit}`,
+      );
+  }
   return null;
 }

@@ -1,6 +1,6 @@
 // The charges of a trial, held to what its answers allow; and counts as answers show them.
 import { describe, expect, test } from "vitest";
-import { Book, isSameWindow, type SeenCount, seenIn, windowMs } from "../../src/audit/book.ts";
+import { Book, isSameWindow, risesOf, type SeenCount, seenIn, windowMs } from "../../src/audit/book.ts";
 import { isRejected, judgeCharges } from "../../src/audit/charges.ts";
 import { Requests } from "../../src/audit/requests.ts";
 import type { Answer, Subject } from "../../src/audit/step.ts";
@@ -114,6 +114,42 @@ describe("a charge", () => {
     expect(judgeCharges(trialOf([vague], [1, 1]))).toBeNull();
   });
 
+  test.each<[charged: [units: number, plain: number][], isRight: boolean]>([
+    [
+      [
+        [5, 5],
+        [1, 1],
+      ],
+      true,
+    ],
+    [
+      [
+        [5, 5],
+        [0, 1],
+      ],
+      false,
+    ],
+    [
+      [
+        [0, 5],
+        [0, 1],
+      ],
+      true,
+    ],
+    // A quota of which a plain call takes nothing tells nothing.
+    [
+      [
+        [5, 5],
+        [0, 0],
+      ],
+      true,
+    ],
+  ])("is of all quotas by what a plain call takes of each: %j is right: %j", (charged, isRight) => {
+    const told = charged.map(([units, plain], place) => ({ quota: `q${place}`, units, most: units, plain }));
+    const trial = { ...trialOf([answer({ isVague: true })], []), charged: told } as unknown as Trial;
+    expect(judgeCharges(trial) === null).toBe(isRight);
+  });
+
   test("is of some quotas alone where the target does not know the call's shape", () => {
     const unknown = answer({ status: 404, isVague: true, otherwise: "call" });
     expect(judgeCharges(trialOf([unknown], [1, 0]))).toBeNull();
@@ -198,6 +234,21 @@ describe("a count as shown", () => {
   });
 });
 
+test("rises of a count are those from look to look within a window", () => {
+  const look = (used: number | null, sent: number, afterMs: number) =>
+    answer({
+      sent,
+      reset: { afterMs, atMs: null, gridMs: 1 },
+      ...(used !== null && { reading: [10, null, used] }),
+    });
+  const looks = [
+    ...[look(2, 0, 9_000), look(3, 1_000, 8_000), look(5, 2_000, 7_000), look(1, 12_000, 9_000)],
+    ...[look(4, 13_000, 8_000), look(null, 14_000, 7_000), look(6, 15_000, 6_000), look(6, 16_000, 5_000)],
+  ];
+  expect(risesOf(looks, "q", 10_000)).toEqual([1, 2, 3, 0]);
+  expect(risesOf(looks, "other", 10_000)).toEqual([]);
+});
+
 describe("the book", () => {
   const policyOf = (algorithm: object) =>
     parsePolicy({
@@ -213,6 +264,28 @@ describe("the book", () => {
     expect(windowMs(policyOf(window), "q", acme)).toBe(60_000);
     const calendar = { kind: "fixed-window", limit: 10, anchor: { calendar: "day", zone: "UTC" } };
     expect(windowMs(policyOf(calendar), "q", acme)).toBe(0);
+    const bucket = { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1_000 } };
+    expect(windowMs(policyOf(bucket), "q", acme)).toBe(0);
+    const book = new Book(policyOf(bucket));
+    book.note(answer({ reading: [5, 4, null] }));
+    expect([book.latest("q", acme)?.left, book.endOf("q", acme, 1_000)]).toEqual([4, null]);
+  });
+
+  test("tells callers apart by the values of a quota's key", () => {
+    const book = new Book(policyOf(window));
+    expect(book.areApart("q", acme, { org: "other" })).toBe(true);
+    expect(book.areApart("q", { ...acme, user: "ann" }, { ...acme, user: "bob" })).toBe(false);
+  });
+
+  test.each([
+    ["that is over when it is told is none", 0, 0, 60_000],
+    ["that may lie a ms ahead is one", 0, 1, 49_999],
+    ["within a window's length is one", 61_009, 1_000, 110_009],
+    ["further ahead is none", 61_010, 1_000, 60_000],
+  ])("takes an end where it may be one: an end %s", (_, afterMs, gridMs, endMs) => {
+    const book = new Book(policyOf(window));
+    book.note(answer({ reading: [10, 7, null], sent: 50_000, reset: { afterMs, atMs: null, gridMs } }));
+    expect(book.endOf("q", acme, 50_000)).toBe(endMs);
   });
 
   test("keeps the latest answer by key, and says when its window may end", () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { simulate, simulateNumbers } from "../../sim/simulate.ts";
 import { parseFault } from "../../src/faults/choice.ts";
+import { scopes } from "../../src/rules/rules.ts";
 import { ABSENT } from "../../src/scenario/client.ts";
 import {
   burst,
@@ -13,6 +14,7 @@ import {
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
+import { readStatus } from "../../src/wire/bodies.ts";
 import type { HeaderValue } from "../../src/wire/fields.ts";
 import { refusedBy } from "../../src/wire/outcome.ts";
 
@@ -54,6 +56,7 @@ describe.each([
       const { limit, remaining, reset, userLimit, userRemaining, userReset, retryAfter } = call;
       const organization = [limit, remaining, reset, retryAfter];
       const user = [userLimit, userRemaining, userReset];
+      const resets = client.startsWith("watchers/") ? scopes.map((scope) => call.statusReset(scope)) : [];
       shown.push([
         client,
         number,
@@ -65,6 +68,7 @@ describe.each([
         refusedBy,
         organization,
         user,
+        resets,
       ]);
     });
     const recorded = records.map((call) => {
@@ -73,7 +77,9 @@ describe.each([
       const user = [call.userLimit, call.userRemaining, call.userReset].map(number);
       const refused = owner === null ? 0 : owner === "organization" ? 1 : 2;
       const times = [call.wanted, call.sent, call.received];
-      return [call.client, call.call, call.attempt, ...times, call.status, refused, organization, user];
+      const resets = call.kind === "status" ? scopes.map((scope) => readStatus(call.body, scope).reset) : [];
+      const told = [call.status, refused, organization, user, resets];
+      return [call.client, call.call, call.attempt, ...times, ...told];
     });
     expect(shown).toEqual(recorded);
     expect(endedAtMs).toBe(records.at(-1)?.received);
