@@ -4,7 +4,7 @@ import { TraceableAnswer } from "../../src/load/answer.ts";
 import { refusalFault } from "../../src/load/ledger.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
-import { pipelinesQuery, rest, status } from "../../src/scenario/calls.ts";
+import { graphql, pipelinesQuery, rest, status } from "../../src/scenario/calls.ts";
 import type { CallTemplate } from "../../src/scenario/client.ts";
 
 const user = rest("/v2/user");
@@ -22,7 +22,7 @@ const body = { message: "", scope: "rest_user", limit: 50, current: 50, reset: 1
 
 function fault(
   headers: Record<string, string> = {},
-  changed: object = {},
+  changed: object | string = {},
   template: CallTemplate = user,
   rules: Rules | null = parseRules({}),
 ): string | null {
@@ -30,7 +30,7 @@ function fault(
   const raw = {
     status: 429,
     headers: { ...refused, ...headers },
-    body: JSON.stringify({ ...body, ...changed }),
+    body: typeof changed === "string" ? changed : JSON.stringify({ ...body, ...changed }),
     error_code: 0,
     error: "",
   };
@@ -48,6 +48,11 @@ describe("REST", () => {
   test.each<[Record<string, string>, object, string]>([
     [{ "Ratelimit-User-Remaining": "1" }, {}, "refusal-justified: refused, and neither window lacks room"],
     [{}, { scope: "rest" }, "refusal-agrees: the refusal names a window that has room"],
+    [
+      { "Ratelimit-Remaining": "1" },
+      { scope: "rest" },
+      "refusal-agrees: the refusal names a window that has room",
+    ],
     [{}, { scope: "graphql" }, "refusal-agrees: the refusal names no window of this call"],
     [{}, { limit: 100 }, "refusal-agrees: limit differs between body and headers"],
     [{}, { reset: 13 }, "refusal-agrees: reset differs between body and headers"],
@@ -55,6 +60,16 @@ describe("REST", () => {
     [{ "Retry-After": "33" }, {}, "refusal-agrees: Retry-After is not the reset of the window that refused"],
   ])("%j %j", (headers, changed, name) => {
     expect(fault(headers, changed)).toBe(name);
+  });
+
+  test.each<[Record<string, string>, object | string]>([
+    [{}, "null"],
+    [{}, '"no"'],
+    [{}, "no"],
+    [{ "Ratelimit-User-Limit": "fifty" }, {}],
+    [{ "Ratelimit-User-Remaining": "none" }, {}],
+  ])("%j with a body of %j has nothing to compare", (headers, changed) => {
+    expect(fault(headers, changed)).toBeNull();
   });
 
   test("counted refusals: current is above the limit, shown clamped or not", () => {
@@ -67,6 +82,9 @@ describe("GraphQL", () => {
   test("is refused when less is left than it asks for, not when nothing is", () => {
     expect(fault({ "Ratelimit-User-Remaining": "32" }, {}, query)).toBeNull();
     expect(fault({ "Ratelimit-User-Remaining": "33" }, {}, query)).toContain("refusal-justified");
+    const one = graphql("{ a }", { cost: 1 });
+    expect(fault({ "Ratelimit-User-Remaining": "1" }, {}, one)).toContain("refusal-justified");
+    expect(fault({}, {}, one)).toBeNull();
   });
 
   test("postpaid: only when nothing is", () => {

@@ -657,6 +657,13 @@ const equivalents: readonly Equivalent[] = [
     becomes: "<=",
     reason: "the nearest span is one of those that the reading is in none of",
   },
+  {
+    path: "src/load/callers.ts",
+    text: "for (let n = 0; n < seats.length && other !== population; n++)",
+    was: "<",
+    becomes: "<=",
+    reason: "behind the last seat there is nobody, of any organization",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

@@ -556,15 +556,21 @@ test("the date and the counts of a cached answer are an earlier one's", async ()
   }
 });
 
+const date = (ms: number, afterMs: number) => ({
+  ...{ afterMs: null, atMs: minute + ms + afterMs, gridMs: 1000 },
+});
+const span = (ms: number) => ({ afterMs: ms, atMs: null, gridMs: 1000 });
 test.each([
-  ["of a window that is half over", 31_000, "29.495", "two-interleaved-windows"],
-  ["of a new window", 61_000, "59.495", "rearmed-per-hit"],
-  ["a little beyond a window, as a window's", 62_000, "60", "rearmed-per-hit"],
-])("a date is told as the seconds until it: %s", async (_name, ms, seconds, suspect) => {
+  ["a date within a window that is half over", date, 31_000, "29.495", "two-interleaved-windows"],
+  ["the date of a new window", date, 61_000, "59.495", "rearmed-per-hit"],
+  ["a date a little beyond a window, as a window's", date, 62_000, "60", "rearmed-per-hit"],
+  ["a span of half a window", span, 30_000, "30", "two-interleaved-windows"],
+  ["the span of a new window", span, 60_000, "60", "rearmed-per-hit"],
+])("an end is told in seconds: %s", async (_name, resetOf, ms, seconds, suspect) => {
   const tenant = { algorithm: { ...window(20), anchor: "first-request" }, key: ["tenant"] };
   const dated = (afterMs: number, remaining: number): QuotaCall => {
     const sent = minute + 1000 + afterMs;
-    const reset = { afterMs: null, atMs: minute + ms + afterMs, gridMs: 1000 };
+    const reset = resetOf(ms, afterMs);
     return call({ sent, received: sent + 10, readings: [read("tenant", 20, remaining, { reset })] });
   };
   const given = { ...policyInput, quotas: { ...policyInput.quotas, tenant } };
