@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { isolationExperiments } from "../../src/audit/experiments/isolation.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { Played, type Sent } from "./played.ts";
+import { Played, type Sent, serving } from "./played.ts";
 
 const limit = 100;
 const windowOf = (name: string) => ({
@@ -54,4 +54,33 @@ test("calls of another operation that are charged here break the law", () => {
 test("calls of another operation that are refused show nothing", () => {
   expect(judged(429, 1)).toEqual({ state: "kept" });
   expect(judged(503, 1)).toMatchObject({ state: "broken" });
+});
+
+/** Judges calls without a known token, which are answered by a status and charged to a user's count so much. */
+function strangers(name: string, status: number, charge: number): object {
+  const right = serving();
+  const played = new Played((shot, nowMs) => {
+    if (shot.caller !== null) return right(shot, nowMs);
+    for (let units = 0; units < charge; units++) right({ ...shot, caller: user }, nowMs);
+    return { status };
+  });
+  const [subject] = played.lab.subjects;
+  const experiment = isolationExperiments.find((each) => each.name === name);
+  if (subject === undefined || experiment === undefined) throw new RangeError("there is no such experiment");
+  const [user] = subject.callers;
+  return played.play(experiment.run(played.lab, subject));
+}
+
+test.each(["no-token", "unknown-token"])("calls with %s are charged to nobody", (name) => {
+  const why = "such calls are admitted";
+  for (const status of [401, 400, 503, 0]) {
+    expect(strangers(name, status, 0)).toEqual({ state: "kept" });
+    expect(strangers(name, status, 1)).toMatchObject({
+      state: "broken",
+      expected: "they are charged to nobody",
+      got: "requests 3",
+    });
+  }
+  for (const status of [200, 302, 399])
+    expect(strangers(name, status, 1)).toEqual({ state: "not exercised", why });
 });
