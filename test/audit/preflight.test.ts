@@ -66,9 +66,11 @@ test("callers that are admitted or refused are served, each by one plain call", 
   expect(await made({ headers: {} })).toEqual(expected);
 });
 
-test("the status is called where there is one", async () => {
-  const { heard } = await made({}, {}, { hasStatus: true });
-  expect(heard).toEqual(["GET /limits", "GET /limits"]);
+test("the status is called where there is one, and need not be readable", async () => {
+  for (const shown of [headers, { "x-left": "few" }])
+    expect(await made({ headers: shown }, {}, { hasStatus: true })).toEqual({
+      ...{ served: ["ann", "bob"], notes: [], heard: ["GET /limits", "GET /limits"] },
+    });
 });
 
 test("a caller that is not served is left out, with the reason", async () => {
