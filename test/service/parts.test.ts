@@ -7,6 +7,7 @@ import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { answerLetter, type Letter, RemoteCounters } from "../../src/service/letters.ts";
 import { once } from "../../src/service/once.ts";
+import { locate } from "../../src/service/rest.ts";
 import {
   BUILDS,
   PIPELINES,
@@ -188,3 +189,23 @@ describe("counters of several processes", () => {
     expect([read(2_999), read(3_000)]).toEqual([0, 1]);
   });
 });
+
+test.each<[path: string, resource: string | null, organization: string | undefined]>([
+  ["v2/user", "/v2/user", undefined],
+  ["v2/organizations/acme", "/v2/organizations/:organization", "acme"],
+  ["v2/organizations/acme/pipelines", "/v2/organizations/:organization/pipelines", "acme"],
+  ["v2/organizations/acme/rate_limit", "/v2/organizations/:organization/rate_limit", "acme"],
+  ["v2/organizations/acme/nothing", null, "acme"],
+  ["v2/organizations/acme/pipelines/p/nothing", null, "acme"],
+])("%s is the resource %s of %s", (path, resource, organization) => {
+  const found = locate(path.split("/"));
+  expect(found?.resource?.path ?? null).toBe(resource);
+  expect(found?.params["organization"]).toBe(organization);
+});
+
+test.each(["", "v2", "v2/users", "v3/user", "v2/user/more", "v2/organizations", "v1/organizations/acme"])(
+  "%j is outside the REST API",
+  (path) => {
+    expect(locate(path.split("/"))).toBeNull();
+  },
+);

@@ -27,6 +27,8 @@ test("a certificate is its own authority, for names and addresses of this machin
   const read = new X509Certificate(cert);
   expect(read.verify(read.publicKey)).toBe(true);
   expect(read.ca).toBe(true);
+  // Version 3, which has extensions, is written as 2 (RFC 5280 §4.1.2.1).
+  expect(read.raw.includes(Buffer.from("a003020102", "hex"))).toBe(true);
   expect(key).toContain("BEGIN PRIVATE KEY");
   for (const host of ["localhost", "api.test"]) expect(read.checkHost(host)).toBe(host);
   for (const address of ["127.0.0.1", "::1", "10.1.2.3", "fe80::1"])
