@@ -664,6 +664,27 @@ const equivalents: readonly Equivalent[] = [
     becomes: "<=",
     reason: "behind the last seat there is nobody, of any organization",
   },
+  {
+    path: "src/trace/batch.ts",
+    text: "let [size, kept] = [0, new Uint8Array(1024)];",
+    was: "0",
+    becomes: "1",
+    reason: "the place of the first text; each is found by the place that is kept with it",
+  },
+  {
+    path: "src/faults/processes.ts",
+    text: "if (resetAtMs < nowMs - 3_600_000) this.windows.delete(name);",
+    was: "<",
+    becomes: "<=",
+    reason: "a window that is over counts nothing, whether it is kept or not",
+  },
+  {
+    path: "src/runs/job-thread.ts",
+    text: 'else signal.addEventListener("abort", ask, { once: true });',
+    was: "true",
+    becomes: "false",
+    reason: "a signal is aborted once",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
