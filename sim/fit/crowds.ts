@@ -146,7 +146,7 @@ export function placeOf(starts: ArrayLike<number>, ms: number): number {
 }
 
 /** Returns the probability of `count` or more if `mean` are usual. */
-function poissonTail(mean: number, count: number): number {
+export function poissonTail(mean: number, count: number): number {
   let term = exp(-mean);
   for (let number = 1; number <= count; number++) term *= mean / number;
   let tail = 0;

@@ -48,7 +48,7 @@ export function fittedPopulation(cluster: Cluster, recording: Recording): Popula
     arrivals: pace.arrivals,
     onRefused: onRefused.retry,
     retriesExplained: onRefused.guess?.explained ?? null,
-    attempts: attemptsOf(profiles),
+    attempts: onRefused.guess?.attempts ?? attemptsOf(profiles),
     failedWaitMs,
     reasons: {
       population: `${counted(profiles.length, recording.knowsAttempts ? "client" : "caller")}, ${recording.knowsAttempts ? counted(users, "user") : usersText(names)}, ${counted(calls, "call")}, ${refused === 0 ? "none" : count(refused)} refused`,

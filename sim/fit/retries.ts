@@ -17,6 +17,8 @@ export interface RetryGuess {
   readonly alike: readonly FittedRetry["kind"][];
   /** True if the calls while a window was full showed it (`shut.ts`). */
   readonly whileShut?: true;
+  /** Most attempts of a call, if `shut.ts` found where callers give up. */
+  readonly attempts?: number | null;
 }
 
 /** Cost of an attempt outside its span: one in a hundred comes at any instant of ten minutes. */

@@ -2,13 +2,15 @@
 // which. But while a window is full, it refuses every call: what comes then is either wanted for the first time, which
 // happens evenly, or comes back some time after a refusal. The likeliest policy for these calls is looked for.
 import { comingBack, type Stretch } from "./again.ts";
-import { isRefused, jobsWithin } from "./jobs.ts";
+import { poissonTail } from "./crowds.ts";
+import { isRefused, type Jobs, jobsWithin, type RecordedJob } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { type PlainRetry, plainSpan } from "./policies.ts";
 import { described, type Profile, slackOf } from "./profile.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import type { RetryGuess } from "./retries.ts";
+import { flatOf } from "./statistics.ts";
 import { firstReadings, spansOf } from "./tries.ts";
 
 /** Refused calls while a window was full; and what came before, in a time as long. */
@@ -51,22 +53,58 @@ export function toldWhileShut(
   const slackMs = slackOf(recording);
   const untold = profiles.filter((profile) => profile.refused > 0 && tellsNoRetry(profile));
   const organizations = new Set(untold.map(({ caller }) => caller.organization));
-  const guesses = [...organizations].flatMap((organization) => {
+  const told = [...organizations].flatMap((organization): Profile[] => {
     const own = untold.filter(({ caller }) => caller.organization === organization);
     const shut = own.flatMap(({ caller }) => shutIn(caller, limits));
     const guess = guessWhileShut(shut, slackMs);
-    return guess === null ? [] : own.map((profile) => [profile, guess] as const);
+    if (guess === null) return [];
+    const spanAfter = spansOf(guess.retry, slackMs);
+    const found = own.map(({ caller }) => jobsWithin(caller, limits, spanAfter));
+    const attempts = givenUpAt(flatOf(found.map(({ jobs }) => jobs)));
+    return own.map((profile, place) =>
+      withTries(profile, found[place] as Jobs, { ...guess, attempts }, slackMs),
+    );
   });
-  const known = new Map(guesses);
-  return profiles.map((profile) => {
-    const { caller, pace } = profile;
-    const guess = known.get(profile);
-    if (guess === undefined) return profile;
-    const jobs = jobsWithin(caller, limits, spansOf(guess.retry, slackMs));
-    return pace.kind === "visits"
-      ? { ...profile, ...jobs, runs: jobs.jobs, guess }
-      : described(caller, jobs, guess, slackMs);
-  });
+  const known = new Map(told.map((profile) => [profile.caller, profile]));
+  return profiles.map((profile) => known.get(profile.caller) ?? profile);
+}
+
+function withTries(profile: Profile, jobs: Jobs, guess: RetryGuess, slackMs: number): Profile {
+  return profile.pace.kind === "visits"
+    ? { ...profile, ...jobs, runs: jobs.jobs, guess }
+    : described(profile.caller, jobs, guess, slackMs);
+}
+
+/** Least share of the calls refused so many times that are given up then, and how rarely chance makes so many. */
+const givenUpLeast = 0.1;
+const rarely = 1e-4;
+/** Most attempts after which giving up is looked for. */
+const givenUpMost = 30;
+
+/**
+ * Returns the number of attempts after which callers give up; `null` if none shows. Other calls come when a retry would, so
+ * many seem to go on; but up to that number hardly a call was given up.
+ */
+function givenUpAt(jobs: readonly RecordedJob[]): number | null {
+  const most = jobs.reduce((most, { attempts }) => Math.max(most, attempts), 0);
+  const failed = jobs.filter(({ refused, attempts }) => refused || attempts > 1);
+  const countAt = (attempts: number) => {
+    const refused = failed.filter(
+      (job) => job.attempts > attempts || (job.attempts === attempts && job.refused),
+    );
+    return { refused: refused.length, gaveUp: refused.filter((job) => job.attempts === attempts).length };
+  };
+  // A first refusal may be that of a retry whose earlier attempts were not found.
+  let [refusals, lost] = [0, 1];
+  for (let attempts = 2; attempts <= Math.min(most, givenUpMost); attempts++) {
+    const { refused, gaveUp } = countAt(attempts);
+    const usual = lost / Math.max(1, refusals);
+    if (refusals > 0 && gaveUp >= givenUpLeast * refused && poissonTail(usual * refused, gaveUp) < rarely)
+      return attempts;
+    refusals += refused;
+    lost += gaveUp;
+  }
+  return null;
 }
 
 /** Returns the times in which a caller's window was full: from a refusal to the reset, or to a call that got through. */

@@ -12,7 +12,8 @@ const minute = 60_000;
 const rules = parseRules({});
 const limits = limitsOf({ rules });
 
-type Patience = (attempt: number, chance: Chance) => number;
+/** Returns the wait after a refused attempt, ms; `null`: the call is given up. */
+type Patience = (attempt: number, chance: Chance) => number | null;
 
 /**
  * Returns the calls of people who come by chance, one each four seconds or so, for a minute of each quarter of an hour. Its
@@ -28,8 +29,9 @@ function shared(bursts: number, patience: Patience | null, each = 1) {
       const refused = atMs % minute >= (2 * minute) / 3;
       const tookMs = refused ? 5 : 400;
       calls.push([Math.floor(atMs), tookMs, refused ? 429 : 200]);
-      if (!refused || patience === null) return atMs + tookMs;
-      atMs += tookMs + patience(attempt, chance);
+      const waitMs = refused ? (patience?.(attempt, chance) ?? null) : null;
+      if (waitMs === null) return atMs + tookMs;
+      atMs += tookMs + waitMs;
     }
   };
   for (let burst = 0; burst < bursts; burst++) {
@@ -58,6 +60,15 @@ describe("calls while a window is full", () => {
   test("show waits that grow", () => {
     const guess = guessOf(shared(100, (attempt, chance) => 1_000 * 2 ** attempt * chance.between(0.5, 1)));
     expect(guess?.retry).toMatchObject({ kind: "exponential", first: 1_000, factor: 2, jitter: "equal" });
+  });
+
+  test("show after how many attempts callers give up", () => {
+    const wait: Patience = (_, chance) => chance.between(3_000, 5_000);
+    expect(guessOf(shared(100, wait))?.attempts).toBeNull();
+    const giveUp: Patience = (attempt, chance) => (attempt === 2 ? null : wait(attempt, chance));
+    const recording = shared(100, giveUp);
+    expect(guessOf(recording)?.attempts).toBe(3);
+    expect(fitTo(recording, { rules }).model.populations[0]?.attempts).toBe(3);
   });
 
   test("show no retries of calls that are lost, or that come back when the window is over", () => {
