@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Reading } from "../../src/engine/decision.ts";
 import { PolicyLimiter } from "../../src/engine/policy-limiter.ts";
 import { ahead, movedWindows, Nodes } from "../../src/faults/nodes.ts";
+import { LaggingCopy } from "../../src/faults/processes.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 
 const policy = parsePolicy({
@@ -21,14 +22,12 @@ const policy = parsePolicy({
   auth: { attributes: ["user"] },
 });
 const quotas = ["window", "bucket"];
-const calls = fc.array(
-  fc.record({
-    user: fc.constantFrom("ann", "bob"),
-    cost: fc.integer({ min: 0, max: 5 }),
-    afterMs: fc.integer({ min: 0, max: 4_000 }),
-  }),
-  { maxLength: 20 },
-);
+const call = fc.record({
+  user: fc.constantFrom("ann", "bob"),
+  cost: fc.integer({ min: 0, max: 5 }),
+  afterMs: fc.integer({ min: 0, max: 8 }).map((halves) => 500 * halves),
+});
+const calls = fc.array(call, { maxLength: 20 });
 
 test.each([1_500, -700])("a process by a clock %i ms ahead answers as a right one does then", (byMs) => {
   fc.assert(
@@ -67,4 +66,37 @@ test("a reservation is settled by the process that made it, and by no other", ()
   expect(reservation).toMatchObject({ node: 1 });
   const foreign = { ...reservation, node: 2 } as never;
   expect(() => nodes.settle(foreign, 1, 0)).toThrow("there is no process 2");
+});
+
+test("a copy that lags decides as a right process does, and shows what that one showed before the lag", () => {
+  const lagMs = 3_000;
+  const events = fc.array(fc.tuple(call, fc.constantFrom("call", "enforce", "release")), { maxLength: 20 });
+  fc.assert(
+    fc.property(events, (drawn) => {
+      const [right, lagging] = [new PolicyLimiter(policy), new LaggingCopy(policy, lagMs)];
+      const past: { atMs: number; happen: (store: PolicyLimiter) => void }[] = [];
+      let [nowMs, latestMs] = [1_000_000, 0];
+      for (const [{ user, cost, afterMs }, kind] of drawn) {
+        nowMs += afterMs;
+        const [atMs, toldMs, caller] = [nowMs, latestMs, { user }];
+        const asked = { caller, operation: "call", cost };
+        if (kind === "call") {
+          const { refusedBy, retryAtMs } = right.decide(asked, atMs);
+          expect(lagging.decide(asked, atMs)).toMatchObject({ refusedBy, retryAtMs });
+          past.push({ atMs, happen: (store) => store.decide(asked, atMs) });
+        } else {
+          const isEnforced = kind === "enforce";
+          for (const store of [right, lagging]) store.setEnforced("window", caller, isEnforced);
+          // It tells no time: it is as old as what came before it.
+          past.push({ atMs: toldMs, happen: (store) => store.setEnforced("window", caller, isEnforced) });
+        }
+        latestMs = nowMs;
+        const before = new PolicyLimiter(policy);
+        for (const event of past) if (event.atMs <= nowMs - lagMs) event.happen(before);
+        const shown = before.read(caller, quotas, nowMs).map(({ used, enforced }) => ({ used, enforced }));
+        expect(lagging.read(caller, quotas, nowMs)).toMatchObject(shown);
+      }
+    }),
+    { numRuns: 50 },
+  );
 });
