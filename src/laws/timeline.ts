@@ -120,7 +120,7 @@ const heldNote = (isHeld: boolean, terms: LedgerTerms): string[] =>
   isHeld && terms.keyed === true && algorithmOf(terms) === "fixed-window"
     ? [
         noteLine(
-          'if a refusal is meant to outlast its window, as of a limiter that blocks, say `algorithm: "unknown"`',
+          'if a refusal is meant to outlast its window, as of a limiter that blocks or a queue, say `algorithm: "unknown"`',
         ),
       ]
     : [];

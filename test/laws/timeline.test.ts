@@ -81,7 +81,7 @@ test.each([
 });
 
 const heldNote =
-  'note     if a refusal is meant to outlast its window, as of a limiter that blocks, say `algorithm: "unknown"`';
+  'note     if a refusal is meant to outlast its window, as of a limiter that blocks or a queue, say `algorithm: "unknown"`';
 
 /** Refuses a caller for 25 s from its first refusal on, and tells the end of its window, or of its block. */
 const blocking = (algorithm: "fixed-window" | "unknown") =>

@@ -5,6 +5,12 @@ import { routedFastify, windowedFastify } from "./adapters/fastify-rate-limit.ts
 import { oldHapiRateLimit } from "./adapters/hapi-rate-limit.ts";
 import { countingLimiter, waitingLimiter } from "./adapters/limiter.ts";
 import { nestThrottlerWaits } from "./adapters/nest-throttler.ts";
+import {
+  functionRateLimit,
+  namedExpressRateLimit,
+  namedExpressSlowDown,
+  proxiedExpressBrute,
+} from "./adapters/plain.ts";
 import { expressLimiter, nestStorage } from "./adapters/redis-stores.ts";
 import { redisCounter } from "./adapters/sliding-redis.ts";
 import { upstashRegions, upstashTokenBucket } from "./adapters/upstash.ts";
@@ -186,5 +192,52 @@ export const laterBugs: readonly PastBug[] = [
     good: ["upstash-ratelimit-1-1-2"],
     onRedis: true,
     limiter: (alias, law, redis) => upstashRegions(alias, [law], needed(redis)),
+  },
+  {
+    name: "counts-in-an-object",
+    package: "express-rate-limit",
+    wrong:
+      "Counts were kept in a plain object: the caller `constructor` found a function of JavaScript's for a count, and was never refused.",
+    source: "https://www.npmjs.com/package/express-rate-limit/v/7.0.0?activeTab=versions",
+    law: "rate-bound",
+    runs: 100,
+    bad: ["express-rate-limit-6-11-2"],
+    good: ["express-rate-limit-7-5-1", "express-rate-limit"],
+    limiter: (alias, law) => namedExpressRateLimit(alias, [law]),
+  },
+  {
+    name: "delays-in-an-object",
+    package: "express-slow-down",
+    wrong:
+      "Counts were kept in a plain object: the caller `constructor` found a function of JavaScript's for a count, and was never slowed down.",
+    source: "https://www.npmjs.com/package/express-slow-down/v/2.0.0?activeTab=versions",
+    law: "rate-bound",
+    runs: 100,
+    bad: ["express-slow-down-1-6-0"],
+    good: ["express-slow-down-2-0-3", "express-slow-down"],
+    limiter: (alias, law) => namedExpressSlowDown(alias, [law]),
+  },
+  {
+    name: "behind-one-proxy",
+    package: "express-brute",
+    wrong:
+      "Behind one proxy, an `X-Forwarded-For` of one address was not looked at: all callers shared the proxy's count.",
+    source: "https://www.npmjs.com/package/express-brute/v/0.5.1?activeTab=code",
+    law: "isolated",
+    runs: 60,
+    bad: ["express-brute-0-4-2"],
+    good: ["express-brute"],
+    limiter: (alias, law) => proxiedExpressBrute(alias, [law]),
+  },
+  {
+    name: "last-ms-lets-one-more",
+    package: "function-rate-limit",
+    wrong: "In the last ms of an interval one call more was let through, and a whole limit right after it.",
+    source: "https://www.npmjs.com/package/function-rate-limit/v/1.0.1?activeTab=versions",
+    law: "rate-bound",
+    runs: 100,
+    bad: ["function-rate-limit-0-0-1"],
+    good: ["function-rate-limit"],
+    limiter: (alias, law) => functionRateLimit(alias, [law]),
   },
 ];
