@@ -25,7 +25,7 @@ export const classrooms: World = {
     "later: eighteen to twenty-eight pupils open it within a minute, and send two answers each, some minutes apart. At 15:30 the " +
     "office exports the day in forty pages, and each night soon after 3:00 a copy is made, a hundred and fifty. A refused pupil " +
     "taps again after three to eight seconds.",
-  tuned: false,
+  tuned: true,
   agents: 15,
   agent: function* ({ traits, chance, fromMs, untilMs, ask }: Part) {
     const lateMs = Math.floor(traits.between(0, 5)) * 5 * minuteMs;

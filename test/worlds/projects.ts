@@ -10,7 +10,7 @@ export const projects: World = {
     "weekdays from 9 to 18 o'clock: a save is followed by a preview, four to twelve calls in a row. Between 16:30 " +
     "and 18:30 the day's pages are listed and published, one call each. Every site is looked at each hour, by two calls. " +
     "Nobody works at weekends. Refused calls wait longer after each refusal.",
-  tuned: false,
+  tuned: true,
   agents: 28,
   agent: function* (part: Part) {
     const { traits, chance, fromMs, untilMs, ask } = part;
