@@ -26,11 +26,12 @@ import {
   volleysOf,
 } from "./runs.ts";
 import { addTo, SortedSample, sumOf } from "./statistics.ts";
+import { clockOf, clockOfSeveral, type Ticks } from "./ticks.ts";
 import { triesInLoop, triesOf } from "./tries.ts";
 
 export type CallPace =
-  /** Runs keep to a clock. `offMs`: distance from its ticks that nine in ten starts do not exceed. */
-  | { readonly kind: "ticks"; readonly everyMs: number; readonly offMs: number }
+  /** Runs keep to a clock. */
+  | Ticks
   /** The next run comes some time after the end of the one before. */
   | { readonly kind: "pause" }
   /** The caller made only one run. */
@@ -255,95 +256,12 @@ function pausesOf(runs: readonly Spell[]): number[] {
 /** Share of overlapping jobs up to which a caller is still one loop: late answers make some jobs overlap. */
 export const rareOverlaps = 0.02;
 
-/** Least number of runs that can show a clock. */
-const fewRuns = 4;
-
 function paceOf(runs: readonly Spell[], pausesMs: readonly number[], slackMs: number): CallPace {
   if (runs.length < 2) return { kind: "once" };
-  const ticks = runs.length < fewRuns ? null : clockOf(startsOf(runs), 1, slackMs);
+  const ticks = clockOf(runs, slackMs);
   const pauses = new SortedSample(pausesMs);
   // A caller that calls again right after each answer follows the answers, however regular they are.
   if (ticks !== null && pauses.median < 0.2 * ticks.everyMs && ticks.everyMs < 1000) return { kind: "pause" };
   // Starts by a clock scatter less around its ticks than pauses do; starts after pauses drift away from any clock.
   return ticks !== null && ticks.offMs <= 0.8 * pauses.breadth + slackMs / 5 ? ticks : { kind: "pause" };
-}
-
-/**
- * Returns the clock of regular starts; `null` if there is none. Starts that lie `lag` apart must be about a whole number
- * of periods apart. Starts, not gaps, are compared with the clock: pauses of nearly equal length have similar gaps, but
- * drift away from any clock.
- */
-function clockOf(starts: Float64Array, lag: number, slackMs: number): (CallPace & { kind: "ticks" }) | null {
-  const gaps = starts.slice(lag);
-  for (let place = 0; place < gaps.length; place++)
-    gaps[place] = (gaps[place] as number) - (starts[place] as number);
-  if (gaps.length < 3) return null;
-  const rough = new SortedSample(gaps).median;
-  if (rough <= 2 * slackMs) return null;
-  // Missed ticks make a gap of several periods.
-  // A call soon after another counts as no tick: it may retry a failed call.
-  const periodsIn = (gapMs: number): number =>
-    gapMs < rough / 4 ? 0 : Math.max(1, Math.round(gapMs / rough));
-  let [single, ticks, wholeMs] = [0, 0, 0];
-  for (const gapMs of gaps) {
-    const periods = periodsIn(gapMs);
-    if (periods === 1) single += 1;
-    ticks += periods;
-    wholeMs += gapMs;
-  }
-  // A caller that misses more than two ticks of three is away in between.
-  if (single < 0.6 * gaps.length || ticks > 3 * gaps.length) return null;
-  const everyMs = wholeMs / ticks;
-  const farMs = Math.max(2 * slackMs, 0.05 * everyMs);
-  const phases = new Float64Array(starts.length);
-  let torn = 0;
-  for (let place = 0; place < gaps.length; place++) {
-    const gapMs = gaps[place] as number;
-    const phase = phases[place] as number;
-    const next = phase + gapMs - periodsIn(gapMs) * everyMs;
-    phases[place + lag] = next;
-    if (Math.abs(next - phase) <= 2 * farMs + 1) continue;
-    // Such a gap begins or ends at a start far off its tick. One start in ten may be; each spoils two gaps.
-    torn += 1;
-    if (torn > 0.2 * starts.length) return null;
-  }
-  const middles = Array.from({ length: lag }, (_, first) => everyNth(phases, lag, first).median);
-  for (let place = 0; place < phases.length; place++)
-    phases[place] = Math.abs((phases[place] as number) - (middles[place % lag] as number));
-  const off = new SortedSample(phases);
-  const offMs = off.quantile(0.9);
-  return offMs <= farMs ? { kind: "ticks", everyMs, offMs } : null;
-}
-
-/** Returns the values at every so many places, from a place on. */
-function everyNth(values: Float64Array, step: number, first: number): SortedSample {
-  const some = new Float64Array(Math.ceil((values.length - first) / step));
-  for (let place = 0; place < some.length; place++) some[place] = values[first + place * step] as number;
-  return new SortedSample(some);
-}
-
-const startsOf = (runs: readonly Spell[]): Float64Array =>
-  new Float64Array(runs.map(({ startMs }) => startMs));
-
-/** Finds several clients of one period under one name: every n-th call keeps to the clock, though adjacent calls do not. */
-function clockOfSeveral(runs: readonly Spell[], slackMs: number): { pace: CallPace; clients: number } | null {
-  const starts = startsOf(runs);
-  for (let clients = 1; clients <= 12; clients++) {
-    if (runs.length < 6 * clients) return null;
-    const pace = clockOf(starts, clients, slackMs);
-    // Among many lags one may fit by chance, but not this well.
-    if (pace === null || slackMs > 0.02 * pace.everyMs) continue;
-    if (
-      pace.offMs <= slackMs + 0.002 * pace.everyMs &&
-      (clients === 1 || areApart(runs, clients, pace.everyMs))
-    )
-      return { pace, clients };
-  }
-  return null;
-}
-
-/** Tells whether clients of one period begin apart. Clients that begin together are one client that makes runs. */
-function areApart(runs: readonly Spell[], clients: number, everyMs: number): boolean {
-  const gaps = runs.slice(1, clients).map(({ startMs }, index) => startMs - (runs[index] as Spell).startMs);
-  return new SortedSample(gaps).median >= (0.1 * everyMs) / clients;
 }

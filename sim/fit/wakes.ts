@@ -7,7 +7,7 @@ import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { flatOf, SortedSample, sumOf } from "./statistics.ts";
+import { addTo, flatOf, SortedSample, sumOf } from "./statistics.ts";
 import { type Absences, absencesOf, apartMs, wokenBy } from "./woken.ts";
 
 /** Events that wake the same callers. */
@@ -35,7 +35,7 @@ const falseShare = 0.05;
 /** Least share of all callers that a mean event wakes; at least three callers. */
 const shareLeast = 0.2;
 
-/** Least ratio of a caller's events to those of its group's usual caller. */
+/** Least ratio of a caller's events to those of its group's usual caller, and of an event's callers to the usual event's. */
 const oftenEnough = 1 / 3;
 /** Least share of callers that two events have in common if they are of one group. */
 const alikeLeast = 0.5;
@@ -120,6 +120,9 @@ const wakesMany = (group: FoundWakes, callers: Absences): boolean =>
 function wokenGroups(eventsMs: readonly number[], spanMs: number, absences: Absences): readonly FoundWakes[] {
   if (eventsMs.length < eventsLeast) return [];
   const woken = wokenBy(eventsMs, spanMs, absences, false);
+  const telling = eventsThatWake(woken);
+  // An instant at which some callers began by chance woke hardly any of them.
+  if (telling.length < eventsMs.length) return wokenGroups(telling, spanMs, absences);
   const together = groupOf(eventsMs, woken, 0);
   const apart = groupsOf(eventsMs, woken);
   const told = sumOf(apart.map((group) => group.eventsMs.length));
@@ -138,6 +141,20 @@ export function foundIn(places: number, foundAt: (places: number) => readonly nu
   const surely = foundAt(places);
   return surely.length < manyEvents ? surely : foundAt(places / (falseShare * surely.length * rareCrowd));
 }
+
+/** Returns the events that woke as many callers as the usual event, or not far fewer, rising. */
+function eventsThatWake(woken: Woken): readonly number[] {
+  const counts = new Map<number, number>();
+  for (const { eventMs } of [...woken.values()].flat()) addTo(counts, eventMs);
+  const usual = usualOf([...counts.values()]);
+  return [...counts]
+    .flatMap(([ms, count]) => (count >= oftenEnough * usual ? [ms] : []))
+    .sort((a, b) => a - b);
+}
+
+/** Returns the usual one of some counts: each weighs as much as it is. */
+const usualOf = (counts: readonly number[]): number =>
+  sumOf(counts.map((count) => count * count)) / Math.max(1, sumOf(counts));
 
 const sessionsIn = ({ woken }: FoundWakes): number => sumOf([...woken.values()].map((each) => each.length));
 
@@ -165,13 +182,7 @@ function groupOf(eventsMs: readonly number[], all: Woken, group: number): FoundW
     ([caller, sessions]) => [caller, sessions.filter(({ eventMs }) => events.has(eventMs))] as const,
   );
   // An event may wake only some callers, each time others. So the usual count weighs each caller by its sessions.
-  const sum = (of: (count: number) => number) => sumOf(each.map(([, own]) => of(own.length)));
-  const usual =
-    sum((count) => count * count) /
-    Math.max(
-      1,
-      sum((count) => count),
-    );
+  const usual = usualOf(each.map(([, own]) => own.length));
   const woken = new Map(each.filter(([, own]) => own.length > 0 && own.length >= oftenEnough * usual));
   return { group, clock: null, eventsMs, lastsMs: lastsOf(woken), woken };
 }

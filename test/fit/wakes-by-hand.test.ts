@@ -11,11 +11,11 @@ const monday = 4 * dayMs;
 const recording = { startedAtMs: monday, endedAtMs: monday + 7 * dayMs } as unknown as Recording;
 
 /**
- * Eight callers who begin at seven each day, one second after another, and call every other minute for some time.
+ * Callers who begin at seven each day, one second after another, and call every other minute for some time.
  * @param longerMs time by which the last call of each day comes later than that of the day before
  */
-const callers = (lastsMs: number, longerMs = 0): Profile[] =>
-  Array.from({ length: 8 }, (_, place) => {
+const callers = (lastsMs: number, longerMs = 0, many = 8): Profile[] =>
+  Array.from({ length: many }, (_, place) => {
     const starts = Array.from({ length: 7 }, (_, day) => {
       const fromMs = monday + day * dayMs + 7 * hourMs + place * 1_000;
       const count = Math.ceil(lastsMs / (2 * minuteMs));
@@ -47,4 +47,26 @@ test("events have lengths if these lie further apart than callers end: else all 
   // On the first day no silence came before.
   const firstMs = 58 * minuteMs + 3_100;
   expect(lengths(3_000)).toEqual([[1, 2, 3, 4, 5, 6].map((day) => firstMs + 3_000 * day)]);
+});
+
+test("an instant at which far fewer callers began than at the others woke nobody", () => {
+  /** Callers of whom so many begin at these instants, a second apart, and call five times. */
+  const woken = (events: readonly (readonly [atMs: number, callers: number])[]): Profile[] =>
+    callers(10 * minuteMs, 0, 24).map((profile, place) => {
+      const starts = events.flatMap(([atMs, count]) =>
+        place < count ? [0, 1, 2, 3, 4].map((call) => atMs + place * 1_000 + 2 * call * minuteMs) : [],
+      );
+      const job = profile.jobs[0] as RecordedJob;
+      const jobs = [monday, ...starts].map((startMs) => ({ ...job, startMs, endMs: startMs + 100 }));
+      const pausesMs = jobs.slice(1).map(({ startMs }, at) => startMs - (jobs[at]?.endMs ?? 0));
+      return { ...profile, jobs, pausesMs } as unknown as Profile;
+    });
+  const real = [1.43, 2.57, 4.46].map((days) => [Math.round(monday + days * dayMs), 24] as const);
+  const few = Math.round(monday + 5.2 * dayMs);
+  const eventsOf = (profiles: readonly Profile[]) =>
+    wakesIn(profiles, recording).map(({ eventsMs }) => eventsMs);
+  const atMs = real.map(([ms]) => ms);
+  expect(eventsOf(woken(real))).toEqual([atMs]);
+  expect(eventsOf(woken([...real, [few, 4]]))).toEqual([atMs]);
+  expect(eventsOf(woken([...real, [few, 12]]))).toEqual([[...atMs, few]]);
 });

@@ -22,6 +22,7 @@ import { monorepo } from "./monorepo.ts";
 import { newcomer } from "./newcomer.ts";
 import { office } from "./office.ts";
 import { offices } from "./offices.ts";
+import { platform } from "./platform.ts";
 import { projects } from "./projects.ts";
 import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
@@ -68,4 +69,5 @@ export const worlds: readonly World[] = [
   projects,
   classrooms,
   settlement,
+  platform,
 ];
