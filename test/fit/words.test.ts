@@ -250,6 +250,7 @@ test("events of users' own and those of many callers are both doubted", () => {
     ({
       ...{ caller: { user: "ann" }, jobs: [], pausesMs: [], refused: 0 },
       apart: {
+        timetables: [],
         wakes: [
           {
             ...{ byUser, group, clock: null },
