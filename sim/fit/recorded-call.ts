@@ -22,63 +22,36 @@ export interface CallTraits {
   readonly key: string;
 }
 
-/**
- * One call of one caller. There are millions of calls: data that calls share is in `kind`, and data that few calls have
- * is apart. A duration is a small integer, which takes less memory than an instant.
- */
+/** One call of one caller. There are millions of calls, so shared data is in `kind`. */
 export class RecordedCall {
   /** Instant of sending, ms since the epoch. */
   readonly atMs: number;
+  /** Instant of the answer, ms since the epoch; `atMs` if the duration was not recorded. */
+  readonly endMs: number;
+  /** Number of the attempt, from 0; `ABSENT` if not known. */
+  readonly attempt: number;
   /** HTTP status; 0 if no answer came. */
   readonly status: number;
+  /** Headers of a refusal. `null` for any other call, and for a refusal without headers. */
+  readonly said: RefusalSaid | null;
   readonly kind: CallTraits;
-  readonly #tookMs: number;
-  readonly #rare: RareFacts;
+  readonly #wantedMs: number | null;
 
   constructor({ atMs, endMs, wantedMs, attempt, status, said, kind }: RecordedInput) {
     this.atMs = atMs;
+    this.endMs = endMs;
+    this.attempt = attempt;
     this.status = status;
+    this.said = said;
     this.kind = kind;
-    this.#tookMs = endMs - atMs;
-    const isPlain = wantedMs === atMs && said === null;
-    const known = isPlain ? plainFacts.find((facts) => facts.attempt === attempt) : undefined;
-    this.#rare = known ?? { wantedMs: wantedMs === atMs ? null : wantedMs, attempt, said };
-  }
-
-  /** Instant of the answer, ms since the epoch; `atMs` if the duration was not recorded. */
-  get endMs(): number {
-    return this.atMs + this.#tookMs;
+    this.#wantedMs = wantedMs === atMs ? null : wantedMs;
   }
 
   /** Instant at which the call was wanted: a poll's tick, a retry's first attempt; `atMs` if not known. */
   get wantedMs(): number {
-    return this.#rare.wantedMs ?? this.atMs;
-  }
-
-  /** Number of the attempt, from 0; `ABSENT` if not known. */
-  get attempt(): number {
-    return this.#rare.attempt;
-  }
-
-  /** Headers of a refusal. `null` for any other call, and for a refusal without headers. */
-  get said(): RefusalSaid | null {
-    return this.#rare.said;
+    return this.#wantedMs ?? this.atMs;
   }
 }
-
-interface RareFacts {
-  /** `null`: the call was sent at once. */
-  readonly wantedMs: number | null;
-  readonly attempt: number;
-  readonly said: RefusalSaid | null;
-}
-
-/** Facts that nearly all calls share. */
-const plainFacts: readonly RareFacts[] = [ABSENT, 0].map((attempt) => ({
-  wantedMs: null,
-  attempt,
-  said: null,
-}));
 
 export interface RecordedInput
   extends Pick<RecordedCall, "atMs" | "endMs" | "wantedMs" | "attempt" | "status"> {

@@ -1,4 +1,4 @@
-// A recorded call tells what it was made of, though it keeps durations, and rare facts apart.
+// A recorded call tells what it was made of.
 import fc from "fast-check";
 import { expect } from "vitest";
 import { RecordedCall } from "../../sim/fit/recorded-call.ts";
@@ -18,7 +18,7 @@ property([
   fc.constantFrom(0, 200, 429, 503),
   fc.constantFrom(null, saidByOne),
 ])(
-  "a call tells its instants to the bit, and all other facts, rare or not",
+  "a call tells its instants to the bit, and all other facts",
   (atMs, tookMs, earlierMs, attempt, status, said) => {
     const wantedMs = atMs - (earlierMs ?? 0);
     const given = { atMs, endMs: atMs + tookMs, wantedMs, attempt, status, said, kind };
