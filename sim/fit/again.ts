@@ -73,7 +73,6 @@ function attemptsIn({ calls }: Stretch, spans: readonly FittedSpan[], share: num
     // The last place is that of all later attempts.
     const own = new Float64Array(spans.length);
     attempts.push(own);
-    let rate = freshRate;
     let again = 0;
     for (let earlier = 0; earlier < index; earlier++) {
       const waitMs = atMs - (calls[earlier] as RecordedCall).endMs;
@@ -85,7 +84,7 @@ function attemptsIn({ calls }: Stretch, spans: readonly FittedSpan[], share: num
         again += density;
       }
     }
-    rate += again;
+    const rate = freshRate + again;
     if (index === 0) own[0] = 1;
     else {
       own[0] = (own[0] as number) + freshRate;

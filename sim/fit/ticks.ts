@@ -1,4 +1,5 @@
 // The clock that a caller's calls keep to: ticks of one period, of which some are missed.
+import { hourMs } from "./days.ts";
 import type { Spell } from "./runs.ts";
 import { SortedSample } from "./statistics.ts";
 
@@ -11,9 +12,8 @@ export interface Ticks {
 
 /** Least number of runs that can show a clock. */
 const fewRuns = 4;
-/** Number of periods, and time, ms, above which a gap is an absence; most of a caller's time that absences may take. */
+/** Number of periods above which a gap of over an hour is an absence; most of a caller's time that absences may take. */
 const absencePeriods = 10;
-const absenceMs = 3_600_000;
 const awayMost = 0.2;
 
 /** Returns the clock that runs keep to; `null` if they keep to none. */
@@ -35,7 +35,7 @@ function ticksOf(starts: Float64Array, lag: number, slackMs: number): Ticks | nu
   // Missed ticks make a gap of several periods. A call soon after another counts as no tick: it may retry a failed call.
   const periodsIn = (gapMs: number, everyMs: number): number =>
     gapMs < everyMs / 4 ? 0 : Math.max(1, Math.round(gapMs / everyMs));
-  const isAbsence = (gapMs: number): boolean => gapMs > absenceMs && gapMs > absencePeriods * rough;
+  const isAbsence = (gapMs: number): boolean => gapMs > hourMs && gapMs > absencePeriods * rough;
   let [single, ticks, wholeMs, awayMs] = [0, 0, 0, 0];
   for (const gapMs of gaps) {
     const periods = periodsIn(gapMs, rough);

@@ -2,20 +2,12 @@
 import { expect, test } from "vitest";
 import { headerExperiments } from "../../src/audit/experiments/headers.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { Played, type Sent } from "./played.ts";
+import { Played, readsAndWrites, type Sent } from "./played.ts";
 
 const quota = { algorithm: { kind: "fixed-window", limit: 9, windowSeconds: 60 }, key: ["user"] };
 const policy = parsePolicy({
   ...{ version: 2, name: "two", quotas: { reads: quota, writes: quota } },
-  operations: {
-    read: { uses: { reads: 1 }, samples: [{ path: "/read" }] },
-    write: { uses: { writes: 1 }, samples: [{ path: "/write" }] },
-  },
-  routes: [
-    { path: "/read", operation: "read" },
-    { path: "/write", operation: "write" },
-  ],
-  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  ...readsAndWrites,
   wire: {
     revision: "1",
     readings: ["reads", "writes"].map((name) => ({

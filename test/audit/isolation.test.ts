@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { isolationExperiments } from "../../src/audit/experiments/isolation.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { Played, type Sent, serving } from "./played.ts";
+import { Played, readsAndWrites, type Sent, serving } from "./played.ts";
 
 const limit = 100;
 const windowOf = (name: string) => ({
@@ -10,15 +10,7 @@ const windowOf = (name: string) => ({
 });
 const policy = parsePolicy({
   ...{ version: 2, name: "two", quotas: { ...windowOf("reads"), ...windowOf("writes") } },
-  operations: {
-    read: { uses: { reads: 1 }, samples: [{ path: "/read" }] },
-    write: { uses: { writes: 1 }, samples: [{ path: "/write" }] },
-  },
-  routes: [
-    { path: "/read", operation: "read" },
-    { path: "/write", operation: "write" },
-  ],
-  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+  ...readsAndWrites,
   wire: {
     revision: "1",
     readings: [

@@ -165,3 +165,16 @@ export class Played {
     return answer;
   }
 }
+
+/** Members of a policy of two operations, each with a quota of its own: `reads` and `writes`. */
+export const readsAndWrites = {
+  operations: {
+    read: { uses: { reads: 1 }, samples: [{ path: "/read" }] },
+    write: { uses: { writes: 1 }, samples: [{ path: "/write" }] },
+  },
+  routes: [
+    { path: "/read", operation: "read" },
+    { path: "/write", operation: "write" },
+  ],
+  auth: { header: "Authorization", form: "Bearer {token}", attributes: ["user"] },
+};
