@@ -25,7 +25,8 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
   if (room === null || query === null) return [];
   if (!(await isFilled(session, query, reserve))) return [];
   const { organization } = session.options;
-  const made = await trial(session, pointsOfNobody(organization, Math.min(refusedPoints, room.limits.user)));
+  const points = Math.max(1, Math.min(refusedPoints, room.limits.user - 1));
+  const made = await trial(session, pointsOfNobody(organization, points));
   if (made === null) return [];
   const { action } = made;
   const shown = `the user's window had nothing left, and ${callAt(action)} was`;
@@ -39,8 +40,8 @@ export async function probeFullWindow(session: ProbeSession, reserve: number): P
       );
     return findings;
   }
-  // Nothing is left even now: no window ended before the call was decided.
-  const isFull = !made.hadRoom && isUserFull(action);
+  // Nothing is left even now, and the call alone fills no new window: none began before the call was decided.
+  const isFull = !made.hadRoom && isUserFull(action) && points < room.limits.user;
   const isAdmitted = action.status === 200 && action.kind === "call" && isFull;
   if (room.enforced || !isAdmitted) return [];
   return [

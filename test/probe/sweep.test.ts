@@ -116,6 +116,18 @@ describe("presets and lengths", () => {
   });
 });
 
+test.each([1, 2, 3, 4, 5])("a user's window of %i points that ends while it is looked at", async (limit) => {
+  const graphql = { limit, windowSeconds: 1 };
+  await holds(
+    {
+      organization: { graphql: { ...graphql, enforced: false } },
+      user: { graphql },
+      semantics: { graphqlCharge: "prepaid", userEnforced: "always" },
+    },
+    { latencyMs: () => 221 },
+  );
+});
+
 describe("random rules", () => {
   const runs = { numRuns: Number(process.env["PROBE_RUNS"] ?? 10) };
 
