@@ -152,6 +152,7 @@ export class PolicyRowReader extends TimedRows {
     if (source.kind === "value") return source.text;
     if (source.kind === "user") return user;
     if (source.kind === "organization") return organization;
+    if (source.role === ADDRESS) cells.keepFirst(ADDRESS);
     cells.dropPort(source.role);
     return isNamed(cells, source.role) ? cells.text(source.role) : "";
   }

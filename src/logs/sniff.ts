@@ -13,7 +13,7 @@ import type { LogFormat } from "./choices.ts";
 import { joinedLines, type Separator, separators, splitCsv, toldSeparator } from "./csv.ts";
 import { textOfValue } from "./json-lines.ts";
 import { isTime } from "./time-text.ts";
-import { fieldsOf, layoutOf, type WordLayout } from "./words.ts";
+import { layoutOf, type WordLayout, WordLines } from "./words.ts";
 
 /** A column of a log, with its values in the first rows. */
 export interface SampledColumn {
@@ -212,7 +212,8 @@ function sampleWords(
 ): Pick<LogSample, "columns" | "layout"> {
   const layout = layoutOf(lines.slice(0, decidingLines));
   if (layout === null) throw unknown(file, text, lines);
-  const rows = lines.slice(0, sampledRows).flatMap((line) => fieldsOf(line, layout) ?? []);
+  const words = new WordLines(layout);
+  const rows = lines.slice(0, sampledRows).flatMap((line) => words.fieldsOf(line) ?? []);
   const columns = columnsOf(
     rows.map((fields) => [...fields].map(([name, value]) => [[name], value] as const)),
   );

@@ -74,10 +74,14 @@ const placed: readonly (readonly [layout: readonly string[], fits: (words: reado
 /** Least number of words of a line that name themselves; they must also be more than half of its words. */
 const namedLeast = 3;
 
+/** Returns the layout that a line `#Fields:` tells; `null` for any other line. */
+const toldLayout = (line: string): WordLayout | null =>
+  /^#Fields:/i.test(line) ? { names: line.trim().split(/\s+/).slice(1), isW3c: true } : null;
+
 /** Returns the layout that most of a log's first lines have; `null` if there is none. */
 export function layoutOf(lines: readonly string[]): WordLayout | null {
-  const fields = lines.find((line) => /^#Fields:/i.test(line));
-  if (fields !== undefined) return { names: fields.split(/\s+/).slice(1), isW3c: true };
+  const told = lines.map(toldLayout).find((layout) => layout !== null);
+  if (told !== undefined) return told;
   const isMost = (fits: (line: string) => boolean): boolean => lines.filter(fits).length > lines.length / 2;
   for (const [layout, fits] of placed)
     if (isMost((line) => fits([...wordsOf(line)].map(({ text }) => text))))
@@ -107,11 +111,22 @@ function* wordsOf(line: string): Generator<Word> {
   }
 }
 
-/** Returns the fields of a line by their names; `null` if it has none. */
-export function fieldsOf(
-  line: string,
-  { names, isW3c, pattern }: WordLayout,
-): ReadonlyMap<string, string> | null {
+/** Reads lines in turn. A server whose settings change names the words of further lines anew. */
+export class WordLines {
+  #layout: WordLayout;
+
+  constructor(layout: WordLayout) {
+    this.#layout = layout;
+  }
+
+  /** Returns the fields of the next line by their names; `null` if it has none. */
+  fieldsOf(line: string): ReadonlyMap<string, string> | null {
+    if (this.#layout.isW3c) this.#layout = toldLayout(line) ?? this.#layout;
+    return fieldsOf(line, this.#layout);
+  }
+}
+
+function fieldsOf(line: string, { names, isW3c, pattern }: WordLayout): ReadonlyMap<string, string> | null {
   const text = line.trim();
   if (text === "" || (isW3c && text.startsWith("#"))) return null;
   if (isW3c) return w3cFields(text, names);
@@ -126,7 +141,7 @@ export function fieldsOf(
     const called = isPlaced || name === undefined ? (names[place] ?? `word${place + 1}`) : name;
     if (isPlaced || name === undefined) place += 1;
     const whole = isPlaced && name !== undefined ? `${name}=${value}` : value;
-    if (!fields.has(called)) fields.set(called, called.endsWith("port") ? withoutPort(whole) : whole);
+    if (!fields.has(called)) fields.set(called, called.endsWith(":port") ? withoutPort(whole) : whole);
   }
   return fields;
 }
@@ -146,12 +161,15 @@ const withoutPort = (text: string): string => text.replace(/:\d+$/, "");
 
 export class WordsFormat implements LineFormat {
   readonly isRow = true;
-  readonly #layout: WordLayout;
+  readonly #lines: WordLines;
   readonly #columns: readonly NamedColumn[];
+  /** Result for a line without fields. */
+  readonly #otherwise: ParsedLine;
 
   constructor(layout: WordLayout, columns: readonly NamedColumn[]) {
-    this.#layout = layout;
+    this.#lines = new WordLines(layout);
     this.#columns = columns;
+    this.#otherwise = layout.pattern === undefined ? "no row" : { why: "its words stand in no known place" };
   }
 
   scan(): number {
@@ -159,9 +177,8 @@ export class WordsFormat implements LineFormat {
   }
 
   parse(line: string): ParsedLine {
-    const fields = fieldsOf(line, this.#layout);
-    if (fields === null)
-      return this.#layout.pattern === undefined ? "no row" : { why: "its words stand in no known place" };
+    const fields = this.#lines.fieldsOf(line);
+    if (fields === null) return this.#otherwise;
     const texts = new Array<string | undefined>(roles.length).fill(undefined);
     for (const { path, role } of this.#columns) texts[role] = fields.get(path[0] ?? "");
     return texts;

@@ -3,7 +3,8 @@
 import type { RawExchange } from "./seen.ts";
 
 const statusLine = /^HTTP\/[\d.]+ (\d{3})(?: (.*))?$/;
-const marked = /^(?:\d\d:\d\d:\d\d\.\d+ )?([<>*{}])(?: (.*))?$/;
+/** Line of `curl -v`. A brace that counts no bytes is a body's. */
+const marked = /^(?:\d\d:\d\d:\d\d\.\d+ )?(?:([<>*])(?: (.*))?|[{}] \[\d+ bytes data\])$/;
 const field = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*)$/;
 const command = /^(?:\s*[$#%>]\s*)?curl\s/;
 
@@ -88,12 +89,13 @@ function verbose(lines: readonly string[]): RawExchange[] {
   };
   let asked = empty();
   for (const line of lines) {
-    const [, mark, rest = ""] = marked.exec(line) ?? [];
-    if (mark === undefined) {
+    const found = marked.exec(line);
+    if (found === null) {
       if (command.test(line)) asked = askedBy(line);
       else if (now.status !== 0) now.lines.push(line);
       continue;
     }
+    const [, mark, rest = ""] = found;
     const request = /^([A-Z]+) (\S+) HTTP\/[\d.]+$/.exec(rest);
     const status = statusLine.exec(rest)?.[1];
     if (mark === ">" && request !== null) {
@@ -123,9 +125,12 @@ function addField(fields: (readonly [string, string])[], line: string): void {
   if (name !== undefined) fields.push([name, value.trim()]);
 }
 
-/** Returns a draft with its body. With `-i` and `-v` at once, curl prints the head twice; the second one is dropped. */
+/**
+ * Returns a draft with its body. With `-i` and `-v` at once, curl prints the head twice; the second one is dropped. Of
+ * `-v`, a word on the connection follows a body that has no line's end.
+ */
 function whole({ lines, ...draft }: Draft): RawExchange {
-  const text = lines.join("\n");
+  const text = lines.join("\n").replace(/\* (?:Connection #\d+ to host|Closing connection) .*\s*$/, "");
   const body = /^HTTP\/[\d.]+ \d{3}/.test(text) ? text.slice(text.indexOf("\n\n") + 2) : text;
   return { ...draft, body: body.trim() };
 }
@@ -139,28 +144,34 @@ const words = (line: string): string[] =>
     ),
   );
 
+/** A short option with an argument, in the same word or the next, behind others without one: `-X`, `-isXPOST`. */
+const short = /^-[#0-9BfgiIkLNsSv]*([XHudoAembw])(.*)$/;
+const data = /^(?:-d|--data(?:-\w+)?|--json)$/;
+/** Other options whose argument is no URL of the request. */
+const passedOver = /^(?:-[oAembw]|--output|--user-agent|--max-time|--cookie|--cacert)$/;
+
 /** Returns the request that a command line asks for. */
 function askedBy(line: string): Draft {
   const asked = empty();
   const given = words(line.replace(/^(?:\s*[$#%>]\s*)?curl\s/, ""));
   let isPost = false;
   for (let at = 0; at < given.length; at++) {
-    const [flag = "", value = ""] = [given[at], given[at + 1]];
-    if (flag === "-X" || flag === "--request") {
-      asked.method = value;
-      at += 1;
-    } else if (flag === "-H" || flag === "--header") {
-      addField(asked.requestHeaders, value);
-      at += 1;
-    } else if (flag === "-u" || flag === "--user") {
+    const word = given[at] ?? "";
+    const [, letter, joined = ""] = short.exec(word) ?? [];
+    const flag = letter === undefined ? word : `-${letter}`;
+    const value = joined === "" ? (given[at + 1] ?? "") : joined;
+    if (flag === "-X" || flag === "--request") asked.method = value;
+    else if (flag === "-H" || flag === "--header") addField(asked.requestHeaders, value);
+    else if (flag === "-u" || flag === "--user")
       asked.requestHeaders.push(["Authorization", `Basic ${value}`]);
-      at += 1;
-    } else if (/^(?:-d|--data(?:-\w+)?|--json)$/.test(flag)) {
+    else if (data.test(flag)) {
       asked.requestBody = value;
       isPost = true;
-      at += 1;
-    } else if (/^https?:\/\//i.test(flag)) asked.url = flag;
-    else if (/^(?:-o|--output|-A|--user-agent|-e|-m|--max-time|-b|--cookie|-w|--cacert)$/.test(flag)) at += 1;
+    } else if (!passedOver.test(flag)) {
+      if (/^https?:\/\//i.test(word)) asked.url = word;
+      continue;
+    }
+    if (joined === "") at += 1;
   }
   if (isPost && asked.method === "GET") asked.method = "POST";
   return asked;

@@ -67,7 +67,7 @@ export function operationsOf(
     const [key, answered] = entry;
     const names = key.split(" ");
     const calls = answered.map(([each]) => each);
-    const name = nameOf(names, calls, used.length === 1);
+    const name = nameOf(names, calls, used.length === 1, operations);
     const path = samplePath(calls, secrets);
     const isGraphql = calls.some(({ graphql }) => graphql !== null);
     operations[name] = {
@@ -93,10 +93,16 @@ export function operationsOf(
 
 const depthOf = (path: string): number => path.split("/").length;
 
-function nameOf(quotas: readonly string[], calls: readonly SeenAnswers[], isOnly: boolean): string {
-  const kinds = new Set(calls.map(({ graphql }) => graphql));
+/** @param known operations that have their names already */
+function nameOf(
+  quotas: readonly string[],
+  calls: readonly SeenAnswers[],
+  isOnly: boolean,
+  known: Parts["operations"],
+): string {
   if (isOnly) return "call";
-  if (kinds.size === 1 && !kinds.has(null)) return [...kinds][0] as string;
+  const [kind, ...others] = new Set(calls.map(({ graphql }) => graphql));
+  if (typeof kind === "string" && others.length === 0 && !Object.hasOwn(known, kind)) return kind;
   return `${quotas.join("_and_")}_call`;
 }
 

@@ -91,7 +91,8 @@ function jsonExchange(line: string): RawExchange[] {
   const visit = (value: unknown, depth: number): void => {
     if (!isPlainObject(value) || depth > depthMost) return;
     for (const [key, member] of Object.entries(value)) {
-      const text = textOfValue(member);
+      // Caddy writes a header's values as a list.
+      const text = textOfValue(Array.isArray(member) ? member.join(", ") : member);
       const name = key.replace(prefix, "").replaceAll("_", "-");
       if (text === undefined) visit(member, depth + 1);
       else if (isLimitLike(name)) headers.push([name, text]);

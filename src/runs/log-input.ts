@@ -1,7 +1,7 @@
 // Logs as verbs take them: files, globs, or standard input. Their first bytes decide format and columns. --dry-run
 // shows the guess, and flags correct it.
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { callerMapping } from "../logs/caller-sources.ts";
@@ -257,7 +257,11 @@ async function matching(glob: string): Promise<string[]> {
   const files = entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => fits(path.split(sep).join("/")))
+    // A link may lead to a folder.
+    .filter(
+      (path) =>
+        fits(path.split(sep).join("/")) && statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true,
+    )
     .sort();
   if (files.length > 0) return files;
   throw new SpillwayError("FILE_UNREADABLE", "no file is called like that", {

@@ -243,12 +243,17 @@ export class VirtualClock {
         return clock.nowMs;
       }
     }
+    // `Date()` without `new` tells the time as a text, which no class does.
+    const Dates = new Proxy(FakeDate, { apply: () => new FakeDate().toString() });
+    FakeDate.prototype.constructor = Dates;
     const start =
       (repeats: boolean) =>
       (run: (...args: unknown[]) => void, delayMs = 1, ...args: unknown[]): Handle =>
         this.#start(() => run(...args), delayMs, repeats);
+    // Node also takes a handle's number, as a number or a text.
     const stop = (handle: unknown): void => {
-      if (handle instanceof Handle) this.#timers.delete(handle.id);
+      if (handle instanceof Handle || typeof handle === "number" || typeof handle === "string")
+        this.#timers.delete(Number(handle));
     };
     // The monotonic clock advances a microsecond at each reading, so that no two are equal, as with real clocks.
     const elapsed = (since?: [number, number]): [number, number] => {
@@ -266,7 +271,7 @@ export class VirtualClock {
     };
     return {
       globals: {
-        Date: FakeDate,
+        Date: Dates,
         setTimeout: Object.assign(start(false), { [promisify.custom]: waitByClock }),
         setInterval: start(true),
         clearTimeout: stop,

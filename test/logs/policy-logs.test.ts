@@ -40,6 +40,13 @@ const one = parsePolicy({
   routes: [{ path: "/**", operation: "call" }],
   auth: { attributes: ["user"] },
 });
+const byAddress = parsePolicy({
+  version: 2,
+  name: "by address",
+  quotas: { calls: { algorithm: window, key: ["ip"] } },
+  operations: { call: { uses: { calls: 1 } } },
+  routes: [{ path: "/**", operation: "call" }],
+});
 
 const row = (...fields: readonly (string | number)[]): string => fields.join(",");
 const whole = lines(
@@ -109,6 +116,18 @@ const cases: readonly (readonly [
     one,
     lines("time,acct,path", "1767323045,big,/x", "1767323046,small,/x"),
     { columns: { user: "acct" } },
+    {},
+  ],
+  [
+    "addresses with those of proxies, beside users",
+    byAddress,
+    lines(
+      "time,user,ip,path",
+      '1767323045,ann,"203.0.113.9, 10.0.0.7",/x',
+      '1767323046,ann,"203.0.113.9, 10.0.0.8",/x',
+      "1767323047,bob,203.0.113.9:5678,/x",
+    ),
+    {},
     {},
   ],
   ["nothing that tells the tenant", policy, requests, {}, {}],

@@ -25,7 +25,7 @@ import { JsonLinesFormat } from "../../src/logs/json-lines.ts";
 import { type LineFormat, NOT_SCANNED } from "../../src/logs/line-format.ts";
 import { RequestPath } from "../../src/logs/request-path.ts";
 import { looksSecret, withoutSecrets } from "../../src/logs/secrets.ts";
-import { fieldsOf, layoutOf } from "../../src/logs/words.ts";
+import { layoutOf, WordLines } from "../../src/logs/words.ts";
 
 const encoder = new TextEncoder();
 const letters = '\0\t\r "*+,-./059:;=@AEZ[\\]`ampu{}~ü';
@@ -117,7 +117,7 @@ const instants = (zone: number, order: "day-first" | "month-first") => {
 };
 const words = (text: string) => {
   const layout = layoutOf([text]);
-  return layout && [layout.names.length, layout.isW3c, [...(fieldsOf(text, layout) ?? [])]];
+  return layout && [layout.names.length, layout.isW3c, [...(new WordLines(layout).fieldsOf(text) ?? [])]];
 };
 
 const readers: readonly (readonly [string, (text: string) => unknown, readonly string[]])[] = [

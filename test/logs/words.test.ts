@@ -68,6 +68,22 @@ describe("a line #Fields: names the words", () => {
     ]);
   });
 
+  test("anew from the middle of a file on, as IIS writes it when its settings change", async () => {
+    const { rows, unread } = await read(
+      lines(
+        "#Fields: date time c-ip cs-method cs-uri-stem sc-status",
+        `2026-01-02 03:04:05 203.0.113.9 GET ${path} 200`,
+        "#Fields: date time s-ip cs-method cs-uri-stem c-ip sc-status",
+        `2026-01-02 03:04:06 10.0.0.1 GET ${path} 203.0.113.7 429`,
+      ),
+    );
+    expect(unread).toBe(0);
+    expect(rows).toEqual([
+      row(),
+      row({ at: "2026-01-02T03:04:06.000Z", caller: "acme/203.0.113.7", status: 429 }),
+    ]);
+  });
+
   test("of CloudFront, between tabs", async () => {
     const fields = ["date", "time", "x-edge-location", "c-ip", "cs-method", "cs-uri-stem", "sc-status"];
     const { rows } = await read(
@@ -136,6 +152,12 @@ describe("words name themselves", () => {
       row({ caller: "acme/alice", durationMs: 7 }),
       row({ at: "2026-01-02T03:04:06.000Z", caller: "acme/alice", status: 429 }),
     ]);
+  });
+
+  test("whatever ends in port is no address and keeps its number", async () => {
+    const log = lines(`ts=2026-01-02T03:04:05Z path=${path} status=200 user=- transport=mq:1883`);
+    const { rows } = await read(log, { flags: { columns: { user: "transport" } } });
+    expect(rows).toEqual([row({ caller: "acme/mq:1883" })]);
   });
 
   test("behind a time, as Heroku's router writes it", async () => {

@@ -253,6 +253,19 @@ describe("operations", () => {
     expect(said()).toEqual(["routes: A path names limits: it is taken to be a free status."]);
   });
 
+  test("queries of other quotas are operations of other names", () => {
+    const query = { graphql: "query" } as const;
+    expect(
+      Object.keys(
+        made([
+          [query, {}],
+          [query, {}],
+          [query, { quota: "search" }],
+        ]).operations,
+      ),
+    ).toEqual(["query", "search_call"]);
+  });
+
   test("a path that two operations share is asked about, and one that nobody saw", () => {
     made([
       [at("/v1/things"), {}],

@@ -40,6 +40,11 @@ describe("the request of a curl command", () => {
     ["-X PUT -d a=1", "PUT"],
     ["--request DELETE", "DELETE"],
     ["-X patch", "PATCH"],
+    ["-XPUT", "PUT"],
+    ["-skX DELETE", "DELETE"],
+    ["-isXPATCH -o X", "PATCH"],
+    ["-da=1", "POST"],
+    ["-oX", "GET"],
     ["-H 'Accept: */*'", "GET"],
   ])("%s: its method is %s", (words, method) => {
     expect(asked(`-i ${words} https://api.example.com/v1/a`)).toMatchObject({
@@ -51,6 +56,7 @@ describe("the request of a curl command", () => {
   test.each([
     ["-u ann:secret-1", { header: "Authorization", form: "Basic {token}" }],
     ["-H 'Authorization: Bearer abc-123'", { header: "Authorization", form: "Bearer {token}" }],
+    ["-H'X-Api-Key: abc-123'", { header: "X-Api-Key", form: "{token}" }],
     ["-H 'authorization: abc-123'", { header: "authorization", form: "{token}" }],
     ["-H 'X-Api-Key: abc-123' -H 'Cookie: a=1'", { header: "X-Api-Key", form: "{token}" }],
     ["-H 'X-Api-Key: abc' -H 'Authorization: Token d'", { header: "Authorization", form: "Token {token}" }],
@@ -111,6 +117,15 @@ describe("answers of curl", () => {
       { method: "POST", graphql: "mutation", status: 429, headers: { "retry-after": "7" }, body: { a: 1 } },
       { method: "GET", segments: ["v1", "next"], auth: null, status: 200, body: undefined },
     ]);
+  });
+
+  test.each([
+    '{\n  "a": {\n    "b": 1\n  }\n}\n* Connection #0 to host x.example left intact',
+    '{"a":{"b":1}}* Connection #0 to host x.example left intact',
+    '{ [13 bytes data]\n{"a":{"b":1}}* Closing connection 0',
+  ])("a body is whole, however many lines it has, and whatever -v says behind it", (body) => {
+    const text = `> GET /v1/a HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< a: b\n< \n${body}\n`;
+    expect(first(text).body).toEqual({ a: { b: 1 } });
   });
 
   test("a head that -i prints once more in front of the body is none of it", () => {
@@ -180,6 +195,10 @@ describe("JSON lines", () => {
     "X-RateLimit-Limit",
   ])("%s is the header", (name) => {
     expect(line({ [name]: 9 }).headers).toEqual(headers);
+  });
+
+  test("a header's value may be a list, as Caddy writes it", () => {
+    expect(line({ resp_headers: { "X-Ratelimit-Limit": ["9"] } }).headers).toEqual(headers);
   });
 
   test("members are found four levels down, and no deeper", () => {

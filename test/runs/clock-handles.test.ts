@@ -55,6 +55,17 @@ test("handles are what Node's are to those who ask", () => {
   });
 });
 
+test("a timer is cleared by its handle, by the handle's number, and by that as a text", () => {
+  const noted = played((note) => {
+    clearTimeout(setTimeout(note("handle"), 10));
+    clearTimeout(Number(setTimeout(note("number"), 10)));
+    clearInterval(String(Number(setInterval(note("text"), 10))));
+    clearTimeout(undefined);
+    setTimeout(note("left"), 10);
+  }, 500);
+  expect(noted).toEqual(["left at 10"]);
+});
+
 test.each([
   [undefined, 1],
   [0, 1],

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { uncolored } from "../../src/cli/colors.ts";
 import { describeLogs, understandLogs } from "../../src/cli/log-text.ts";
 import type { LogOptions } from "../../src/logs/choices.ts";
-import { openLogs } from "../../src/runs/log-input.ts";
+import { filesOf, openLogs } from "../../src/runs/log-input.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { lines } from "../logs/reading.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
@@ -125,6 +125,13 @@ describe("files", () => {
       `${copy} is a copy of ${path}, which is read once.`,
       `${link} is ${path}, which is read once.`,
     ]);
+  });
+
+  test("of a pattern are no folders, which links may lead to", async () => {
+    const path = await put("a.csv", csv(8, "ann"));
+    await mkdir(join(folder, "old"));
+    await symlink(join(folder, "old"), join(folder, "link"));
+    expect(await filesOf([join(folder, "*")])).toEqual([path]);
   });
 
   test("of a folder of logs are asked for by a pattern", async () => {

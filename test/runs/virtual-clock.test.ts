@@ -20,6 +20,10 @@ test("dates, and the monotonic clock's differences, are the clock's while code r
   const clock = clockAt(atMs);
   const dates = clock.during(() => [Date.now(), new Date().toISOString(), new Date(5).toISOString()]);
   expect(dates).toEqual([atMs, "2026-01-01T00:00:00.000Z", "1970-01-01T00:00:00.005Z"]);
+  expect(clock.during(() => [Date(), new Date().constructor === Date])).toEqual([
+    new Date(atMs).toString(),
+    true,
+  ]);
   const start = clock.during(() => process.hrtime());
   clock.set(atMs + 1_500);
   // A microsecond has passed besides: no two readings are equal.
