@@ -1,5 +1,5 @@
 // The judgement of fitted scenarios by worlds, as Markdown.
-import { goal } from "../worlds/answers.ts";
+import { goalOf } from "../worlds/answers.ts";
 
 /** The middle value of many days, and the span that holds 80 % of them. */
 export interface Span {
@@ -90,7 +90,7 @@ const fleetText = ({ true: right, model, weeks = [] }: WorldTruth["fleet"]): str
 export function worldsMarkdown(truths: readonly WorldTruth[], firstMet: readonly WorldTruth[]): string {
   const parts = [
     "# Fitted scenarios before worlds that they do not know",
-    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goal)} refused on the middle day. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows. Where most windows have the same few calls, no interval holds 80 %: how many those of the world's own days hold stands beside it. A fit is worse than a baseline where it is further off than the better one, than 0.3 points, and than half the span of the world's own days. Fits to other weeks of the same world say how far the answer of one week is off by chance: where it misses an aim, but their mean does not, or by less than two standard errors, no fit to that week alone can know. Baselines: yesterday again; or admitted calls of each minute by a factor, and what exceeds the limit is refused.`,
+    `Each world is a simulator of its own (\`test/worlds\`). A scenario is fitted to a log of its first seven days and asked for the eighth. Middle values of many days, and the span of 80 % of them. The largest fleet keeps ${percent(goalOf({}))} refused on the middle day, or as much as the world's description says. Aims: refused share within a quarter or 0.3 points, largest fleet within 10 %, 80 % intervals hold 70 % to 90 % of the windows. Where most windows have the same few calls, no interval holds 80 %: how many those of the world's own days hold stands beside it. A fit is worse than a baseline where it is further off than the better one, than 0.3 points, and than half the span of the world's own days. Fits to other weeks of the same world say how far the answer of one week is off by chance: where it misses an aim, but their mean does not, or by less than two standard errors, no fit to that week alone can know. Baselines: yesterday again; or admitted calls of each minute by a factor, and what exceeds the limit is refused.`,
     ...[false, true].flatMap((tuned) => {
       const own = truths.filter((truth) => truth.tuned === tuned);
       if (own.length === 0) return [];

@@ -18,16 +18,8 @@ import { resultOf } from "../support/result-of.ts";
 import { askedDay, largestFleet, middleShare, playedDays } from "../worlds/answers.ts";
 import { type DayFigures, dayFigures, median, quantile } from "../worlds/figures.ts";
 import { patiences } from "../worlds/patience.ts";
-import { recordingOf, worldRules } from "../worlds/recorded.ts";
-import {
-  dayMs,
-  minuteMs,
-  mondayMs,
-  organizationLimit,
-  type Played,
-  play,
-  type World,
-} from "../worlds/world.ts";
+import { recordingOf, rulesOf } from "../worlds/recorded.ts";
+import { dayMs, limitsOf, minuteMs, mondayMs, type Played, play, type World } from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
 import { type Asked, simulatedDays } from "./world-model.ts";
 import { type Shares, type Span, shareAim, type WorldTruth, worldsMarkdown } from "./world-report.ts";
@@ -102,11 +94,11 @@ export async function runWorlds(args: readonly string[]): Promise<number> {
 
 function fittedWeek(world: World, seed: number): { readonly week: Played; readonly fit: Fit } {
   const week = play(world, { firstDay: 0, days: askedDay, seed });
-  return { week, fit: fitTo(recordingOf(week.rows), { name: "week", rules: parseRules(worldRules) }) };
+  return { week, fit: fitTo(recordingOf(week.rows), { name: "week", rules: parseRules(rulesOf(world)) }) };
 }
 
 const fittedFleet = (world: World, model: FittedModel, simulations: number): number =>
-  largestFleet(world.agents, (agents) => middleShare(simulatedDays(model, simulations, { agents })));
+  largestFleet(world, (agents) => middleShare(simulatedDays(model, simulations, { agents })));
 
 function judged(world: World, effort: Effort): WorldTruth {
   const { simulations, plays, twice: added, fleet, check, weeks } = effort;
@@ -117,7 +109,8 @@ function judged(world: World, effort: Effort): WorldTruth {
   const twice = { agents: 2 * world.agents };
   const [true2, model2] = [playedDays(world, added, twice), simulatedDays(model, added, twice)];
   const days = Array.from({ length: askedDay }, (_, day) => recordedDay(week, day));
-  const linear = (factor: number): number => median(days.map((day) => scaledShare(day, factor)));
+  const linear = (factor: number): number =>
+    median(days.map((day) => scaledShare(day, factor, limitsOf(world).organization)));
   const yesterday = (days.at(-1) as DayFigures).refusedShare;
   const [asIs, doubled] = [sharesOf(true1, model1), sharesOf(true2, model2)];
   const others = Array.from({ length: weeks }, (_, index) => fittedWeek(world, 2 + index).fit.model);
@@ -158,10 +151,10 @@ function judged(world: World, effort: Effort): WorldTruth {
       own: coverage(true1, playedDays(world, simulations, {}, otherSeeds), 0.8),
     },
     fleet: {
-      true: largestFleet(world.agents, (agents) => middleShare(playedDays(world, fleet, { agents }))),
+      true: largestFleet(world, (agents) => middleShare(playedDays(world, fleet, { agents }))),
       model: fittedFleet(world, model, fleet),
       weeks: others.map((other) => fittedFleet(world, other, weekSimulations)),
-      linear: largestFleet(world.agents, (agents) => linear(agents / world.agents)),
+      linear: largestFleet(world, (agents) => linear(agents / world.agents)),
     },
     policy: {
       true: policyShares((policy) => playedDays(world, fleet, { patience: patiences[policy] })),
@@ -184,10 +177,10 @@ function recordedDay({ rows }: Played, day: number): DayFigures {
 }
 
 /** A spreadsheet's prediction: what was admitted in each minute and what was refused that day, times a factor. */
-function scaledShare({ admitted, refusedShare }: DayFigures, factor: number): number {
+function scaledShare({ admitted, refusedShare }: DayFigures, factor: number, limit: number): number {
   let [over, all] = [0, 0];
   for (const calls of admitted) {
-    over += Math.max(0, factor * calls - organizationLimit);
+    over += Math.max(0, factor * calls - limit);
     all += factor * calls;
   }
   return all === 0 ? 0 : Math.min(1, refusedShare + over / all);

@@ -5,8 +5,9 @@ import { dayMs, mondayMs, type Patience, play, type World } from "./world.ts";
 /** Day of the questions: the second Monday. */
 export const askedDay = 7;
 export const askedMs = mondayMs + askedDay * dayMs;
-/** Largest accepted share of refused calls on the median day. */
-export const goal = 0.02;
+const usualGoal = 0.02;
+/** Returns the largest accepted share of refused calls on the median day. */
+export const goalOf = ({ goal }: Pick<World, "goal">): number => goal ?? usualGoal;
 
 export function playedDays(
   world: World,
@@ -23,7 +24,9 @@ export function playedDays(
  * Returns the largest fleet that keeps the goal on the median day, by halving.
  * @param refusedShare returns the median day's share of refused calls for a number of agents
  */
-export function largestFleet(agents: number, refusedShare: (agents: number) => number): number {
+export function largestFleet(world: World, refusedShare: (agents: number) => number): number {
+  const { agents } = world;
+  const goal = goalOf(world);
   let holds = 0;
   let fails = 2 * agents;
   while (refusedShare(fails) < goal && fails < 64 * agents) {

@@ -2,12 +2,18 @@
 import { Recorder, type Recording } from "../../sim/fit/recording.ts";
 import { type LogCaller, REST_CALL } from "../../src/logs/rows.ts";
 import { chanceOf } from "./chance.ts";
-import { organizationLimit, type Row, userLimit } from "./world.ts";
+import { limitsOf, type Row, type World } from "./world.ts";
 
-export const worldRules = {
-  organization: { rest: { limit: organizationLimit, windowSeconds: 60 } },
-  user: { rest: { limit: userLimit, windowSeconds: 60 } },
-};
+export function rulesOf(world: Pick<World, "limits">) {
+  const { organization, user } = limitsOf(world);
+  return {
+    organization: { rest: { limit: organization, windowSeconds: 60 } },
+    user: { rest: { limit: user, windowSeconds: 60 } },
+  };
+}
+
+/** Rules of the worlds that have the usual limits. */
+export const worldRules = rulesOf({});
 
 const path = "/v2/organizations/acme/pipelines";
 

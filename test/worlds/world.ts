@@ -25,11 +25,16 @@ export function* atOnce(lanes: readonly Actor[]): Steps {
   return (yield lanes).receivedMs;
 }
 
-/** Returns the time at which a refused call is sent again. */
-export type Patience = (answer: Answer, attempt: number, chance: Chance) => number;
+/**
+ * Returns the time at which a refused call is sent again; `Infinity` if it is given up.
+ * @param number number of the member whose call it is
+ */
+export type Patience = (answer: Answer, attempt: number, chance: Chance, number: number) => number;
 
 /** Surroundings of a world's member. */
 export interface Part {
+  /** Number of the member; agents that were added have the number of the agent whose traits they share. */
+  readonly number: number;
   /** Draws what is the same every day. */
   readonly traits: Chance;
   readonly chance: Chance;
@@ -49,6 +54,10 @@ export interface World {
   readonly description: string;
   /** True if `fit` was changed with this world in view. */
   readonly tuned: boolean;
+  /** Calls a minute of the organization and of a user; those of most worlds where not given. */
+  readonly limits?: Limits;
+  /** Largest accepted share of refused calls on the median day; 2 % where not given. */
+  readonly goal?: number;
   readonly agents: number;
   readonly agent: (part: Part) => Actor;
   /** Members, by user, whose number stays the same when agents are added. */
@@ -86,8 +95,13 @@ export interface Play {
   readonly patience?: Patience;
 }
 
-export const organizationLimit = 100;
-export const userLimit = 50;
+export interface Limits {
+  readonly organization: number;
+  readonly user: number;
+}
+
+const usualLimits: Limits = { organization: 100, user: 50 };
+export const limitsOf = ({ limits }: Pick<World, "limits">): Limits => limits ?? usualLimits;
 const attempts = 8;
 /** Seed of what stays the same in all plays of a world. */
 const traitSeed = 20_260_105;
@@ -100,8 +114,9 @@ export function play(world: World, options: Play): Played {
   const patience = options.patience ?? world.patience;
   const waitsMs: number[] = [];
   const failures = chanceOf(options.seed, 5, options.firstDay);
-  const partOf = (kind: number, number: number, traits: Chance): Part => {
-    const chance = chanceOf(options.seed, kind, number, options.firstDay);
+  const partOf = (kind: number, place: number, number: number): Part => {
+    const traits = chanceOf(traitSeed, kind, number);
+    const chance = chanceOf(options.seed, kind, place, options.firstDay);
     function* ask(atMs: number, paced?: (refused: Answer) => number): Steps {
       let sentMs = atMs;
       for (let attempt = 1; ; attempt++) {
@@ -110,22 +125,29 @@ export function play(world: World, options: Play): Played {
         if (answer.status === 200 || attempt === attempts) return answer.receivedMs;
         sentMs =
           answer.status === 429
-            ? Math.max(patience(answer, attempt, chance), paced?.(answer) ?? 0)
+            ? Math.max(patience(answer, attempt, chance, number), paced?.(answer) ?? 0)
             : answer.receivedMs + chance.between(5, 50);
+        if (sentMs === Infinity) return answer.receivedMs;
       }
     }
-    return { traits, chance, fromMs, untilMs, day, ask };
+    return { number, traits, chance, fromMs, untilMs, day, ask };
   };
   const members = Object.entries(world.others ?? {}).map(([user, actor], number) => ({
     user,
-    actor: actor(partOf(2, number, chanceOf(traitSeed, 2, number))),
+    actor: actor(partOf(2, number, number)),
   }));
   for (const [place, number] of cast(world.agents, options.agents ?? world.agents, options.seed).entries())
     members.push({
       user: `agent-${place}`,
-      actor: world.agent(partOf(1, place, chanceOf(traitSeed, 1, number))),
+      actor: world.agent(partOf(1, place, number)),
     });
-  const rows = answered(members, untilMs, failures, world.failing?.({ chance: failures, day }));
+  const rows = answered(
+    members,
+    limitsOf(world),
+    untilMs,
+    failures,
+    world.failing?.({ chance: failures, day }),
+  );
   return { rows, waitsMs };
 }
 
@@ -158,6 +180,7 @@ interface Due {
 /** Answers all members until the end, each call by the windows of its user and of the organization. */
 function answered(
   members: readonly { user: string; actor: Actor }[],
+  limits: Limits,
   untilMs: number,
   chance: Chance,
   failing: ((atMs: number) => Failure | null) | undefined,
@@ -194,7 +217,7 @@ function answered(
       users = new Map();
     }
     const used = users.get(user) ?? 0;
-    const admitted = organization < organizationLimit && used < userLimit;
+    const admitted = organization < limits.organization && used < limits.user;
     if (admitted) {
       organization += 1;
       users.set(user, used + 1);

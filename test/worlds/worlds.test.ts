@@ -14,7 +14,7 @@ import { accessLogOf, csvOf, worldRules } from "./recorded.ts";
 import { settlement } from "./settlement.ts";
 import { throttled } from "./throttled.ts";
 import { tills } from "./tills.ts";
-import { dayMs, hourMs, minuteMs, mondayMs, organizationLimit, play, type Row, userLimit } from "./world.ts";
+import { dayMs, hourMs, limitsOf, minuteMs, mondayMs, play, type Row } from "./world.ts";
 import { worlds } from "./worlds.ts";
 
 const aDay = { firstDay: 0, days: 1, seed: 1 };
@@ -34,9 +34,10 @@ const hourOf = (atMs: number): number => Math.floor((atMs % dayMs) / hourMs);
 
 test.each(worlds)("$name: a day keeps the rules, and its seed repeats it", (world) => {
   const { rows } = play(world, aDay);
+  const limits = limitsOf(world);
   expect(rows.some(({ status }) => status === 429)).toBe(true);
-  expect(mostAdmitted(rows, () => "")).toBeLessThanOrEqual(organizationLimit);
-  expect(mostAdmitted(rows, ({ user }) => user)).toBeLessThanOrEqual(userLimit);
+  expect(mostAdmitted(rows, () => "")).toBeLessThanOrEqual(limits.organization);
+  expect(mostAdmitted(rows, ({ user }) => user)).toBeLessThanOrEqual(limits.user);
   const again = play(world, aDay).rows;
   expect(again.length).toBe(rows.length);
   expect(again.at(-1)).toEqual(rows.at(-1));
@@ -96,7 +97,7 @@ test("teams of the world infrastructure are refused by their own limit, too: two
   for (const row of rows)
     if (row.status === 200) admitted.set(keyOf(row), (admitted.get(keyOf(row)) ?? 0) + 1);
   const refused = rows.filter(({ status }) => status === 429);
-  const byOwn = refused.filter((row) => admitted.get(keyOf(row)) === userLimit);
+  const byOwn = refused.filter((row) => admitted.get(keyOf(row)) === limitsOf(infrastructure).user);
   expect(byOwn.length / refused.length).toBeGreaterThan(0.3);
 });
 

@@ -4,6 +4,7 @@ import { bots } from "./bots.ts";
 import { builds } from "./builds.ts";
 import { classrooms } from "./classrooms.ts";
 import { cron } from "./cron.ts";
+import { crowded } from "./crowded.ts";
 import { dashboards } from "./dashboards.ts";
 import { daysDiffer } from "./days-differ.ts";
 import { feeds } from "./feeds.ts";
@@ -70,4 +71,5 @@ export const worlds: readonly World[] = [
   classrooms,
   settlement,
   platform,
+  crowded,
 ];
