@@ -9,11 +9,10 @@ import { fitMarkdown } from "../../sim/fit/report.ts";
 import { fittedSource } from "../../sim/fit/source.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { resultOf } from "../support/result-of.ts";
-import { recordingOf, worldRules } from "../worlds/recorded.ts";
+import { recordingOf, rulesOf } from "../worlds/recorded.ts";
 import { play } from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
 
-const rules = parseRules(worldRules);
 /** Worlds of which three days are few calls. */
 const small = ["assistants", "builds", "mirrors", "monorepo", "office", "offices", "warehouse"];
 /** Of these they are so few that simulating them takes no time. */
@@ -21,6 +20,7 @@ const smallest = ["assistants", "mirrors", "monorepo", "warehouse"];
 
 function told(world: (typeof worlds)[number]): string {
   const { name } = world;
+  const rules = parseRules(rulesOf(world));
   const recording = recordingOf(
     play(world, { firstDay: 0, days: small.includes(name) ? 3 : 1, seed: 1, agents: 1 }).rows,
   );
