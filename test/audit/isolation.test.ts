@@ -1,8 +1,7 @@
 // Experiments on isolation in virtual time: calls of another operation, against counts that they do not use.
 import { expect, test } from "vitest";
-import { isolationExperiments } from "../../src/audit/experiments/isolation.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { Played, readsAndWrites, type Sent, serving } from "./played.ts";
+import { findingOf, Played, readsAndWrites, type Sent, serving } from "./played.ts";
 
 const limit = 100;
 const windowOf = (name: string) => ({
@@ -32,10 +31,7 @@ function judged(status: number, chargeOfWrite: number) {
     return operation === "read" ? { status: 200, headers } : { status };
   };
   const played = new Played(server, 1, "epoch", { policy });
-  const subject = played.lab.subjects.find(({ operation }) => operation === "read");
-  const experiment = isolationExperiments.find(({ name }) => name === "other-operation");
-  if (subject === undefined || experiment === undefined) throw new RangeError("there is no such experiment");
-  return played.play(experiment.run(played.lab, subject));
+  return findingOf("other-operation", played, "read");
 }
 
 test("calls of another operation that are charged here break the law", () => {
@@ -56,11 +52,8 @@ function strangers(name: string, status: number, charge: number): object {
     for (let units = 0; units < charge; units++) right({ ...shot, caller: user }, nowMs);
     return { status };
   });
-  const [subject] = played.lab.subjects;
-  const experiment = isolationExperiments.find((each) => each.name === name);
-  if (subject === undefined || experiment === undefined) throw new RangeError("there is no such experiment");
-  const [user] = subject.callers;
-  return played.play(experiment.run(played.lab, subject));
+  const [user = null] = played.lab.callers;
+  return findingOf(name, played);
 }
 
 test.each(["no-token", "unknown-token"])("calls with %s are charged to nobody", (name) => {

@@ -1,10 +1,19 @@
 // Experiments in virtual time: refusals in another shape, beside outages; and counts that fall within their window.
 import { describe, expect, test } from "vitest";
-import { experiments } from "../../src/audit/experiments.ts";
 import type { AuditFinding } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { WireData } from "../../src/policy/wire-data.ts";
-import { type Key, limit, Played, type PlayedOptions, type Served, serving, windowMs } from "./played.ts";
+import {
+  findingOf,
+  judgementOf,
+  type Key,
+  limit,
+  Played,
+  type PlayedOptions,
+  type Served,
+  serving,
+  windowMs,
+} from "./played.ts";
 
 function made(
   name: string,
@@ -14,10 +23,7 @@ function made(
   key: Key = "user",
 ): AuditFinding {
   const played = new Played(server, users, anchor, { key });
-  const [subject] = played.lab.subjects;
-  const experiment = experiments.find((each) => each.name === name);
-  if (subject === undefined || experiment === undefined) throw new RangeError(name);
-  return played.play(experiment.run(played.lab, subject));
+  return findingOf(name, played);
 }
 
 describe("calls without room", () => {
@@ -254,10 +260,9 @@ describe("a refusal's time to come back", () => {
     });
     const played = new Played(server);
     const [subject] = played.lab.subjects;
-    const experiment = experiments.find(({ name }) => name === "reset-counts-down");
     if (subject === undefined) throw new RangeError("no subject");
     played.play(played.lab.drain(subject, subject.callers[0] as never));
-    return experiment?.judge?.(played.lab, played.answers) ?? { state: "not exercised", why: "no judge" };
+    return judgementOf("reset-counts-down", played) ?? { state: "not exercised", why: "no judge" };
   };
 
   test("is its reset, within what seconds allow", () => {
@@ -276,11 +281,10 @@ describe("a refusal's time to come back", () => {
       policy: parsePolicy({ ...policy, wire: { ...(policy.wire as WireData), outcomes: [named] } }),
     });
     const [subject] = played.lab.subjects;
-    const experiment = experiments.find(({ name }) => name === "reset-counts-down");
     if (subject === undefined) throw new RangeError("no subject");
     played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
     expect(played.answers.map(({ call }) => call.by)).toEqual(["secondary"]);
-    expect(experiment?.judge?.(played.lab, played.answers)).toEqual({ state: "kept" });
+    expect(judgementOf("reset-counts-down", played)).toEqual({ state: "kept" });
   });
 });
 
@@ -298,10 +302,7 @@ test.each([
     return calls === lost ? { status: 0, body: "" } : { status: 200, headers };
   };
   const played = new Played(server, 1, "epoch", { policy: wide });
-  const [subject] = played.lab.subjects;
-  const experiment = experiments.find((each) => each.name === "calls-at-once");
-  if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
-  expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
+  expect(findingOf("calls-at-once", played)).toMatchObject(expected);
 });
 
 describe("who waits as long as a refusal says", () => {
@@ -334,10 +335,7 @@ describe("a call slower than its window", () => {
       return isOver ? { status: 200, headers: { ...headers, "x-left": `${limit - used}` } } : null;
     });
     const played = new Played(server, 3, "first-request", tokens);
-    const [subject] = played.lab.subjects;
-    const experiment = experiments.find(({ name }) => name === "call-slower-than-its-window");
-    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
-    return played.play(experiment.run(played.lab, subject));
+    return findingOf("call-slower-than-its-window", played);
   };
 
   test("is charged once, to that window or to the next", () => {
@@ -399,10 +397,7 @@ test.each([
     return { status: 200, headers: { "x-limit": "60", "x-left": `${60 - used}`, "x-reset": "60" } };
   };
   const played = new Played(server, 1, "epoch", { policy: own });
-  const [subject] = played.lab.subjects;
-  const experiment = experiments.find(({ name }) => name === "other-requests");
-  if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
-  expect(played.play(experiment.run(played.lab, subject))).toMatchObject(expected);
+  expect(findingOf("other-requests", played)).toMatchObject(expected);
 });
 
 describe("instants beside the resets of a status", () => {
@@ -424,10 +419,7 @@ describe("instants beside the resets of a status", () => {
       return path === "/status" ? { status: 200, headers, body: text } : null;
     });
     const played = new Played(server, 3, "first-request", { policy: own });
-    const [subject] = played.lab.subjects;
-    const experiment = experiments.find(({ name }) => name === "status-reset-agrees");
-    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
-    return played.play(experiment.run(played.lab, subject));
+    return findingOf("status-reset-agrees", played);
   };
 
   test("are theirs, to two seconds", () => {
@@ -466,10 +458,7 @@ describe("an answer of 404 that the policy provokes", () => {
       return isGone ? { status, headers: isBare ? {} : headers } : { status: 200, headers };
     };
     const played = new Played(server, 1, "epoch", { policy: own });
-    const [subject] = played.lab.subjects;
-    const experiment = experiments.find(({ name }) => name === "answered-404");
-    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
-    return played.play(experiment.run(played.lab, subject));
+    return findingOf("answered-404", played);
   };
 
   test("shows its quotas if it is charged", () => {
@@ -513,10 +502,7 @@ describe("the last place of a window", () => {
       return { status, headers: { "x-limit": `${limit}`, "x-left": left, "x-reset": "60", ...others } };
     };
     const played = new Played(server, 3, "first-request", { policy: own });
-    const [subject] = played.lab.subjects;
-    const experiment = experiments.find(({ name }) => name === "last-place-2");
-    if (subject === undefined || experiment === undefined) throw new RangeError("no experiment");
-    return played.play(experiment.run(played.lab, subject));
+    return findingOf("last-place-2", played);
   };
   const broken = { state: "broken", law: "refusal-justified", got: "all are refused" };
 
@@ -538,10 +524,9 @@ test.each([
 ])("an answer of %d that lacks headers: the promise of headers is %s", (status, state) => {
   const played = new Played(() => ({ status, headers: { "x-left": "3" } }));
   const [subject] = played.lab.subjects;
-  const experiment = experiments.find(({ name }) => name === "headers-on-every-answer");
   if (subject === undefined) throw new RangeError("no subject");
   played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
-  expect(experiment?.judge?.(played.lab, played.answers)).toMatchObject({ state });
+  expect(judgementOf("headers-on-every-answer", played)).toMatchObject({ state });
 });
 
 test.each([
@@ -566,8 +551,7 @@ test.each([
     policy: parsePolicy({ ...policy, wire }),
   });
   const [subject] = played.lab.subjects;
-  const experiment = experiments.find(({ name }) => name === "headers-on-every-answer");
   if (subject === undefined) throw new RangeError("no subject");
   played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
-  expect(experiment?.judge?.(played.lab, played.answers)).toMatchObject({ state });
+  expect(judgementOf("headers-on-every-answer", played)).toMatchObject({ state });
 });

@@ -1,7 +1,16 @@
 // Experiments in virtual time: a server as a function of requests, and a clock that steps move.
+import { experiments } from "../../src/audit/experiments.ts";
 import { Lab } from "../../src/audit/lab.ts";
 import { AuditRecord } from "../../src/audit/record.ts";
-import type { Answer, AuditCaller, AuditCallers, Done, ExperimentSteps, Shot } from "../../src/audit/step.ts";
+import type {
+  Answer,
+  AuditCaller,
+  AuditCallers,
+  AuditFinding,
+  Done,
+  ExperimentSteps,
+  Shot,
+} from "../../src/audit/step.ts";
 import type { Raw } from "../../src/audit/wires.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy } from "../../src/policy/policy.ts";
@@ -165,6 +174,22 @@ export class Played {
     return answer;
   }
 }
+
+/** Plays an experiment on calls of an operation: the policy's first, unless told. */
+export function findingOf(
+  name: string,
+  played: Played,
+  operation = played.lab.subjects[0]?.operation,
+): AuditFinding {
+  const subject = played.lab.subjects.find((each) => each.operation === operation);
+  const experiment = experiments.find((each) => each.name === name);
+  if (subject === undefined || experiment === undefined) throw new RangeError(name);
+  return played.play(experiment.run(played.lab, subject));
+}
+
+/** Judges all answers of calls by an experiment. */
+export const judgementOf = (name: string, { lab, answers }: Played): AuditFinding | undefined =>
+  experiments.find((each) => each.name === name)?.judge?.(lab, answers);
 
 /** Members of a policy of two operations, each with a quota of its own: `reads` and `writes`. */
 export const readsAndWrites = {

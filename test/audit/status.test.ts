@@ -1,8 +1,7 @@
 // The status beside the headers of calls, in virtual time: each count that it shows of a call's quotas is held to theirs.
 import { expect, test } from "vitest";
-import { statusExperiments } from "../../src/audit/experiments/status.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { Played, type Sent } from "./played.ts";
+import { findingOf, Played, type Sent } from "./played.ts";
 
 const quota = { algorithm: { kind: "fixed-window", limit: 50, windowSeconds: 60 }, key: ["user"] };
 const policy = parsePolicy({
@@ -48,10 +47,7 @@ function judged({ status = 200, counts = (reads) => ({ reads, writes: 0 }) }: Sh
     return { status: isStatus ? status : 200, headers: Object.fromEntries(shown) };
   };
   const played = new Played(server, 1, "epoch", { policy });
-  const subject = played.lab.subjects.find(({ operation }) => operation === "read");
-  const experiment = statusExperiments.find(({ name }) => name === "status-is-true");
-  if (subject === undefined || experiment === undefined) throw new RangeError("there is no such experiment");
-  return played.play(experiment.run(played.lab, subject));
+  return findingOf("status-is-true", played, "read");
 }
 
 test("a status shows as much used as the calls before it, or after it", () => {

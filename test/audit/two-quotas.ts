@@ -1,9 +1,8 @@
 // Experiments in virtual time on two windows: `all` of everybody's calls, and `own` of each user's. A server counts both,
 // and may refuse, name, charge or answer wrongly.
-import { experiments } from "../../src/audit/experiments.ts";
 import type { Answer, AuditFinding, Shot } from "../../src/audit/step.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { Played, type Sent } from "./played.ts";
+import { findingOf, Played, type Sent } from "./played.ts";
 
 export type Units = Readonly<Record<"all" | "own", number>>;
 const names = ["all", "own"] as const;
@@ -110,10 +109,7 @@ export function foundWith(name: string, given: TwoQuotas): AuditFinding {
     return { status: by === null ? 200 : 429, headers, ...given.answers?.(by, asked) };
   };
   const played = new Played(server, users, "epoch", { policy, untilMs: 600_000 });
-  const subject = played.lab.subjects.find(({ operation }) => operation === "call");
-  const experiment = experiments.find((each) => each.name === name);
-  if (subject === undefined || experiment === undefined) throw new RangeError(name);
-  return played.play(experiment.run(played.lab, subject));
+  return findingOf(name, played, "call");
 }
 
 /** Returns the statuses of a finding's answers. */
