@@ -1,6 +1,6 @@
 // Steps that experiments share, in virtual time: room for calls, and what is measured once.
 import { expect, test } from "vitest";
-import type { ExperimentSteps } from "../../src/audit/step.ts";
+import type { ExperimentSteps, Unexercised } from "../../src/audit/step.ts";
 import { Played, serving, windowMs } from "./played.ts";
 
 /** A right server's caller, after so many calls of 4 ms each. */
@@ -41,4 +41,30 @@ test("a window's begin is found once for each quota", () => {
   const begin = (quota: string): number => played.play(lab.windowBegin(quota, find));
   expect([begin("requests"), begin("requests"), found]).toEqual([0, 0, 1]);
   expect([begin("others"), found]).toEqual([0, 2]);
+});
+
+test("a count that comes to no level is tried three times, and then left", () => {
+  const played = new Played(
+    serving(({ headers }) => ({ status: 200, headers: { ...headers, "x-left": "5" } })),
+  );
+  const [subject] = played.lab.subjects;
+  if (subject === undefined) throw new RangeError("there is a subject");
+  const [caller] = subject.callers;
+  const why = "requests could not be brought to 1 left";
+  const tries = Array.from({ length: 4 }, () => {
+    const before = played.answers.length;
+    try {
+      played.play(played.lab.fill(subject, caller, "requests", 1));
+      return "brought there";
+    } catch (error) {
+      const { message, again } = error as Unexercised;
+      return [message, again, played.answers.length > before];
+    }
+  });
+  expect(tries).toEqual([
+    [why, true, true],
+    [why, true, true],
+    [why, false, true],
+    [why, false, false],
+  ]);
 });

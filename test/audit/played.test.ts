@@ -373,6 +373,20 @@ describe("a window that opens with a call after a long pause", () => {
     });
   });
 
+  test("lasts so long to the millisecond where its reset tells one", () => {
+    const { policy } = new Played(serving()).lab;
+    const wire = policy.wire as WireData;
+    const readings = wire.readings.map((row) => ({ ...row, reset: { ...row.reset, form: "delta-ms" } }));
+    const own = parsePolicy({ ...policy, wire: { ...wire, readings } } as never);
+    const lasting = (ms: number): string => {
+      const server = serving(({ headers }) => ({ status: 200, headers: { ...headers, "x-reset": `${ms}` } }));
+      return findingOf("pause-then-status-then-call", new Played(server, 3, "first-request", { policy: own }))
+        .state;
+    };
+    // A call takes 4 ms, and 1,050 ms less than the length are allowed.
+    expect([8_945, 8_946].map(lasting)).toEqual(["broken", "kept"]);
+  });
+
   test("was opened by somebody else if it shows more than one call", () => {
     const why = "somebody else called meanwhile, or no reset was told";
     expect(opened(8, 2)).toEqual({ state: "not exercised", why });

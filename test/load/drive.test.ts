@@ -98,6 +98,14 @@ describe("a client with one call at a time", () => {
     expect(times(within)).toEqual([0, 250, 500, 750]);
   });
 
+  test("sends nothing if it wakes after the end", async () => {
+    const within = world(10);
+    const { sleep } = within.made;
+    within.made.sleep = (ms) => sleep(ms + 600);
+    await driven(poller({ every: "250ms", call: user }), within);
+    expect(times(within)).toEqual([0, 850]);
+  });
+
   test("thinks from the answer on", async () => {
     const within = world(100);
     await driven(worker({ calls: [{ call: user }], think: "50ms", jobs: 3 }), within);
@@ -125,6 +133,16 @@ describe("a client with one call at a time", () => {
     expect(within.sent).toHaveLength(1);
     expect(Date.now()).toBe(start + 10);
   });
+});
+
+test.each([1, 2])("a behaviour of %i calls at a time is told the client's begin and end", async (size) => {
+  const told: number[][] = [];
+  const behaviour: Behaviour = {
+    ...burst({ call: user, size }),
+    next: (_record, { nowMs, endMs }) => void told.push([nowMs - start, endMs - start]),
+  };
+  await driven(behaviour, world(10), { lasting: 700 });
+  expect(told).toEqual([[0, 700]]);
 });
 
 test.each([1, 2])("%i calls at a time wait for the window that lacks room for its own cost", async (size) => {

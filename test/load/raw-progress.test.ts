@@ -7,8 +7,8 @@ import { RawProgress, type RunProgress } from "../../src/load/raw-progress.ts";
 
 afterEach(() => vi.useRealTimers());
 
-const line = (status: number, remaining: number): string =>
-  `{"sent":1000,"received":1005,"org":"acme","user":"ann","scope":"rest","status":${status},"scopeName":"rest","limit":200,"remaining":199,"reset":60,"userLimit":50,"userRemaining":${remaining},"userReset":60}\n`;
+const line = (status: number, remaining: number, ofAll = 199): string =>
+  `{"sent":1000,"received":1005,"org":"acme","user":"ann","scope":"rest","status":${status},"scopeName":"rest","limit":200,"remaining":${ofAll},"reset":60,"userLimit":50,"userRemaining":${remaining},"userReset":60}\n`;
 
 test("counts calls and refusals, and names the tightest window; ends with its timer", async () => {
   const folder = await mkdtemp(join(tmpdir(), "spillway-raw-progress-"));
@@ -48,6 +48,9 @@ test("counts calls and refusals, and names the tightest window; ends with its ti
     tightest: { ...ann, remaining: 44 },
     lateMs: null,
   });
+  await appendFile(path, `another one\n${line(200, 43, 171)}`);
+  await look();
+  expect(told[2]?.tightest).toEqual({ ...ann, user: null, limit: 200, remaining: 171 });
   await progress.end();
   expect(vi.getTimerCount()).toBe(0);
 });

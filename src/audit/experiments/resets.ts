@@ -189,7 +189,7 @@ export const resetExperiments: readonly Experiment[] = [
         const answer = yield* lab.look(subject, caller);
         for (const { reset, quota: of } of answer.call.readings)
           if (reset?.afterMs != null && reset.afterMs <= 0 && lab.roundsUp(of))
-            return broken([answer], `${of} tells a reset of 1 s`, `${reset.afterMs / 1000} s`);
+            return broken([answer], `${of} tells a reset of 1 s`, "0 s");
       }
       return kept;
     },
