@@ -11,8 +11,10 @@ const seen = (more: Partial<SeenAnswers>): SeenAnswers => ({
 });
 function built(...answers: Partial<SeenAnswers>[]) {
   const questions: MapQuestion[] = [];
-  const { wire } = buildWire(answers.map(seen), new Set(), questions);
-  return { readings: typeof wire === "string" ? wire : wire.readings, questions };
+  const { wire, resets } = buildWire(answers.map(seen), new Set(["s3cret"]), questions);
+  if (typeof wire === "string") throw new RangeError(wire);
+  const { readings, retryAfter, outcomes } = wire;
+  return { readings, retryAfter, outcomes, resets, questions };
 }
 
 const plain = { "x-ratelimit-limit": "9", "x-ratelimit-remaining": "4" };
@@ -62,5 +64,92 @@ test("a reset in no form is settled by the documentation, one in several forms b
   expect(settledBy("soon")).toEqual([[path, "Find its form in the API's documentation."]]);
   expect(settledBy("41")).toEqual([
     [path, "Call again as the same caller at least 2 s later, and give both answers to map."],
+  ]);
+});
+
+test.each([
+  ["calls", "calls"],
+  ["2024", "q2024"],
+])("a quota of the header's label %s is named %s", (label, name) => {
+  const headers = { [`x-ratelimit-remaining-${label}`]: "5", "x-ratelimit-remaining-others": "7" };
+  expect(built({ headers }).readings?.map(({ quotas }) => quotas)).toEqual([[name], ["others"]]);
+});
+
+test.each([
+  ["calls", "calls"],
+  ["free-calls--a", "free_calls_a"],
+  ["_x", "_x"],
+  ["a".repeat(41), "a".repeat(40)],
+])("a quota under the body's member %s is named %s", (label, name) => {
+  const { readings } = built({ body: { [label]: body, others: body } });
+  expect(readings?.map(({ quotas }) => quotas)).toEqual([[name], ["others"]]);
+});
+
+test("a header that names the quota names all that were seen, unless one is a secret", () => {
+  const of = (...names: string[]) =>
+    built(
+      { ...onStatus, headers: {} },
+      ...names.map((name) => ({ headers: { ...plain, "x-ratelimit-resource": name } })),
+    ).readings?.[0];
+  expect(of("core", "search", "core")).toEqual({
+    headers: { ...plainRow, "x-ratelimit-resource": "{quota}" },
+    quotas: ["core", "search"],
+  });
+  expect(of("core", "s3cret")).toEqual({ headers: plainRow, quotas: ["requests"] });
+});
+
+const retry = { "retry-after": "30" };
+const none = { ...plain, "x-ratelimit-remaining": "0" };
+const advised = { headers: { "retry-after": "*" } };
+const emptied = { headers: { "x-ratelimit-remaining": "0" } };
+test.each<[name: string, answers: Partial<SeenAnswers>[], outcomes: object[]]>([
+  [
+    "advice, with any status of an error but 429",
+    [{ status: 403, headers: retry }],
+    [{ status: [403], ...advised }],
+  ],
+  ["nothing left", [{ status: 400, headers: none }], [{ status: [400], ...emptied }]],
+  [
+    "advice before nothing left",
+    [{ status: 403, headers: { ...none, ...retry } }],
+    [{ status: [403], ...advised }],
+  ],
+  [
+    "each status and header once",
+    [403, 409, 403].map((status) => ({ status, headers: none })),
+    [403, 409].map((status) => ({ status: [status], ...emptied })),
+  ],
+  [
+    "no status that needs none",
+    [429, 399, 200].map((status) => ({ status, headers: { ...none, ...retry } })),
+    [],
+  ],
+  ["no failure", [500, 503].map((status) => ({ status, headers: { ...none, ...retry } })), []],
+  ["no answer with something left", [{ status: 403, headers: plain }, { status: 403 }], []],
+  ["no body", [{ status: 403, body: { limit: 9, remaining: 0 } }], []],
+])("a refusal is told by %s", (_, answers, outcomes) => {
+  const known = built({ headers: { ...plain, ...retry } }, ...answers).outcomes;
+  expect(known).toEqual(outcomes.map((one) => ({ outcome: "refused", ...one })));
+});
+
+test.each([
+  ["retry-after", ["30", "1"], "delta-s"],
+  ["retry-after", ["30", "1.5"], "delta-s-float"],
+  ["retry-after", ["Fri, 02 Jan 2026 03:04:05 GMT"], "http-date"],
+  ["retry-after-ms", ["300"], "delta-ms"],
+])("%s of %j is of the form %s", (header, values, form) => {
+  const { retryAfter } = built(...values.map((value) => ({ status: 429, headers: { [header]: value } })));
+  expect(retryAfter).toEqual([{ header, form }]);
+});
+
+test("advice in no known form is asked for", () => {
+  const { retryAfter, questions } = built({ status: 429, headers: { "retry-after": "soon" } });
+  expect(retryAfter).toEqual([]);
+  expect(questions).toEqual([
+    {
+      path: "wire.retryAfter",
+      seen: "retry-after is in no known form of time; it is left out.",
+      settle: "Find its form in the API's documentation.",
+    },
   ]);
 });
