@@ -211,6 +211,26 @@ const cases: readonly (readonly [name: string, deployment: Deployment, reasons: 
     },
   ],
   [
+    "samples of another cost, and of the same room",
+    {
+      policy: { operations: calling(1, { path: "/blue" }, { path: "/blue?a=1" }, { path: "/red", cost: 2 }) },
+    },
+    { null: "other-requests" },
+  ],
+  [
+    "a sample of another room that is another operation's route",
+    {
+      policy: {
+        operations: {
+          ...calling(1, { path: "/blue" }, { path: "/red" }),
+          look: { uses: { requests: 1 }, samples: [] },
+        },
+        routes: [{ path: "/red", operation: "look" }, ...plain.routes],
+      },
+    },
+    { null: "other-requests" },
+  ],
+  [
     "a status and requests that provoke",
     {
       policy: {
