@@ -4,12 +4,13 @@
 
 import type { Owner, Semantics } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
+import { headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { isQuiet, type ProbeTrial, quiet, trial, trialCalls } from "./counting.ts";
 import { about, callAt, type Finding } from "./finding.ts";
 import { refusalFindings } from "./overasking.ts";
 import { ownPipelines, pointsMost, pointsOfNobody } from "./queries.ts";
-import { refuser, type SeenCall } from "./seen.ts";
+import { refuser, type SeenCall, whole } from "./seen.ts";
 import type { Action, ProbeSession } from "./session.ts";
 import { headerSights } from "./sight.ts";
 
@@ -67,9 +68,10 @@ export async function probeCharging(session: ProbeSession): Promise<Finding[]> {
   const charged = await difference(session, room);
   const findings: Finding[] = [costFinding(charged)];
   const over = await oversize(session, roomOf(session) ?? room);
-  findings.push(chargeFinding(charged, over, room));
+  const isAlone = isQuiet(quiet(session.calls, scope));
+  findings.push(chargeFinding(charged, over, room, isAlone));
   if (over === null) return [...findings, ...refusalsUnseen(session, room)];
-  findings.push(...refusalFindings(over, isQuiet(quiet(session.calls, scope))));
+  findings.push(...refusalFindings(over, isAlone));
   findings.push(userEnforcedFinding(over, charged, room));
   findings.push(...clampedFinding(over, charged, findings));
   findings.push(await firstRefuser(session, room, over, findings));
@@ -156,7 +158,12 @@ async function oversize(session: ProbeSession, room: Room): Promise<ProbeTrial |
   return isRefusal(status) || (status === 200 && kind === "call") ? made : null;
 }
 
-function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: Room): Finding {
+function chargeFinding(
+  charged: Charged | null,
+  over: ProbeTrial | null,
+  room: Room,
+  isAlone: boolean,
+): Finding {
   const of = about({ name: "graphqlCharge", scope });
   if (charged === null)
     return of.unseen(
@@ -179,10 +186,21 @@ function chargeFinding(charged: Charged | null, over: ProbeTrial | null, room: R
       "longer windows, or a larger limit",
     );
   const { action } = over;
+  if (isRefusal(action.status) && !isAlone && !showsRoom(action))
+    return of.unseen(
+      `${evidence}: reserved or postpaid; others call, and may have filled a window before a query above the limit`,
+      "a quieter time",
+    );
   const asked = `${callAt(action)} asked for ${counted(pointsOf(action), "point")}, above the limit of ${Math.min(room.limits.user, room.limits.organization)}, and was`;
   const value: Charge = isRefusal(action.status) ? "reserved" : "postpaid";
   const outcome = isRefusal(action.status) ? "refused" : "admitted";
   return of.certain(value, `${evidence}; ${asked} ${outcome}`, [...calls, action]);
+}
+
+/** Tells whether a refusal shows something left of the window that it names. */
+function showsRoom(action: SeenCall): boolean {
+  const who = refuser(action);
+  return who !== null && (whole(headersOf(action.headers, who).remaining) ?? 0) > 0;
 }
 
 export const userEnforcedUnseen =

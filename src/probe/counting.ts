@@ -87,11 +87,11 @@ function isSameWindow(before: SeenCall, after: SeenCall, scope: Scope): boolean 
 }
 
 /** Tells the same of the user's window. It shows no `reset_at`, but cannot have ended before its `reset` less 1 s. */
-function isSameUserWindow(
+export function isSameUserWindow(
   first: SeenCall,
   second: SeenCall,
   scope: Scope,
-  organizationStays: boolean,
+  organizationStays = false,
 ): boolean {
   if (first.scope !== scope || second.scope !== scope) return false;
   const reset = whole(first.headers.userReset);

@@ -67,6 +67,11 @@ function limitFinding(
       `answers show ${limit}, but one window let ${passed} through`,
       refused ? [refused] : [],
     );
+  const early = refused && refusedAt(refused, quota, costs);
+  if (refused !== undefined && early != null && policy.quotas[quota]?.algorithm.kind === "fixed-window")
+    return of.likely(passed ?? early, `answers show ${limit}, but a call was refused with ${early} used`, [
+      refused,
+    ]);
   const kept =
     refused === undefined
       ? "no call was refused by it"
@@ -77,6 +82,22 @@ function limitFinding(
     `${counted(shown.length, "answer")} show it, ${kept}`,
     [...shown.slice(0, 1), ...(refused ? [refused] : [])],
   );
+}
+
+/** Returns the units that a refusal shows as used, if it shows room for its call; `null` if not, or if that is unknown. */
+function refusedAt(refused: QuotaCall, quota: string, costs: readonly QuotaFinding[]): number | null {
+  const reading = readingOf(refused, quota);
+  const used = usedIn(reading);
+  const left = reading?.remaining ?? (used === null || reading?.limit == null ? null : reading.limit - used);
+  const cost = costFound(costs, refused.operation);
+  return used !== null && left !== null && cost !== null && left >= Math.max(1, cost) ? used : null;
+}
+
+/** Returns the units that a call was found to take, or else those of the policy; `null` if neither tells. */
+function costFound(costs: readonly QuotaFinding[], wanted: string): number | null {
+  const own = costs.find(({ operation }) => operation === wanted);
+  const cost = own?.value ?? own?.said;
+  return typeof cost === "number" ? cost : null;
 }
 
 /** Returns the units that admitted calls took in the window of a first refusal; `null` if unknown. */
@@ -91,14 +112,17 @@ function admittedBefore(
   let used = 0;
   for (const call of calls.slice(0, calls.indexOf(refused))) {
     if (call.operation === "status" || call.outcome !== "admitted") continue;
-    const own = costs.find(({ operation }) => operation === call.operation);
-    const cost = own?.value ?? own?.said ?? null;
-    if (typeof cost !== "number") continue;
-    const shown = usedIn(readingOf(call, quota));
+    const cost = costFound(costs, call.operation);
+    if (cost === null) continue;
+    const reading = readingOf(call, quota);
+    const shown = usedIn(reading);
     // A new window began, or others called before.
     if (shown !== null && shown < used) sum = 0;
     used = shown ?? used;
     sum += cost;
+    // A window that began unseen has used less than all of these; a remaining of 0 hides what is above the limit.
+    if (shown !== null && (reading?.used != null || shown < (reading?.limit ?? 0)))
+      sum = Math.min(sum, shown);
   }
   return sum === 0 ? null : sum;
 }
@@ -136,7 +160,7 @@ function windowFindings(session: PolicySession, quota: string): QuotaFinding[] {
     length.found(windowSeconds, confidence, evidence, grid.calls),
     grid.anchor === null
       ? anchor.unseen("its ends are told too roughly", "answers that tell the end to the second, with a Date")
-      : anchor.found(anchorText(grid.anchor), confidence, evidence, grid.calls),
+      : anchor.found(anchorText(grid.anchor), grid.anchorConfidence, evidence, grid.calls),
   ];
 }
 
@@ -154,23 +178,29 @@ function costFindings(session: PolicySession, quota: string): QuotaFinding[] {
   return Object.keys(policy.operations).flatMap((operation) => {
     if (!usedQuotas(policy, operation, caller.attributes).includes(quota)) return [];
     const of = about({ quota, name: "cost", operation, said: costOf(policy, operation, quota) });
-    const rounding = roundingOf(policy, quota);
-    const pairs = taken(session, quota, (call, before) => {
-      const [one, other] = [before, call].map((each) => endIn(each, readingOf(each, quota), rounding));
-      const hasEnded = one && other && overlap(one, other) === null;
-      return call.operation === operation && !isRefused(call) && !hasEnded;
-    });
+    const pairs = taken(session, quota, (call) => call.operation === operation && !isRefused(call)).filter(
+      ({ isOneWindow }) => isOneWindow !== false,
+    );
     const took = new Set(pairs.map((pair) => pair.took));
     const [cost] = took;
     if (cost === undefined)
       return [of.unseen("no two answers in a row show its use", "answers that show it, and two calls")];
     if (took.size > 1)
       return [of.unseen(`calls took ${[...took].join(", ")}`, "a time at which nobody else calls")];
-    const isSure = pairs.length > 1;
+    // If a new window began before each call, what a call shows as used is what it took.
+    const [used, ...others] = new Set(pairs.map((pair) => (pair.isOneWindow === true ? null : pair.used)));
+    const mayBeNew = used != null && others.length === 0 && used !== cost;
+    if (mayBeNew && cost === 0)
+      return [
+        of.unseen(
+          `calls took 0, or ${used} if a new window began before each`,
+          "longer windows, or faster answers",
+        ),
+      ];
     return [
       of.found(
         cost,
-        isSure ? "certain" : "likely",
+        pairs.length > 1 && !mayBeNew ? "certain" : "likely",
         `${counted(pairs.length, "call")} took ${cost}`,
         pairs.map(({ call }) => call),
       ),
@@ -178,18 +208,22 @@ function costFindings(session: PolicySession, quota: string): QuotaFinding[] {
   });
 }
 
-function refusalFindings({ calls, options: { policy } }: PolicySession, quota: string): QuotaFinding[] {
+function refusalFindings(session: PolicySession, quota: string): QuotaFinding[] {
+  const {
+    calls,
+    options: { policy },
+  } = session;
   const said = policy.quotas[quota]?.charge.refused ?? "nothing";
   const of = about({ quota, name: "refused", said });
   const back = about({ quota, name: "retryAfter", said: null });
-  const refused = calls.filter((call) => isRefused(call) && call.by === quota);
-  const [first, second] = refused;
+  const isIts = (call: QuotaCall): boolean => isRefused(call) && call.by === quota;
+  const first = calls.find(isIts);
   if (first === undefined) {
     const reason = "no call was refused by it";
     const needs = "a larger --budget, so that a call is refused";
     return [of.unseen(reason, needs), back.unseen(reason, needs)];
   }
-  const { retryAfterMs, retryAt, status } = first;
+  const { retryAfterMs, retryAt } = first;
   const advice =
     retryAfterMs !== undefined
       ? `after ${retryAfterMs / 1000} s`
@@ -198,13 +232,17 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
         : "never";
   const isLookedFor = wireOf(policy).retryAfter.length > 0;
   const told = isLookedFor
-    ? back.certain(advice, `call ${first.call + 1} was answered ${status}`, [first])
+    ? back.certain(advice, `call ${first.call + 1} was answered ${first.status}`, [first])
     : back.unseen("the policy's wire does not say where", "`retryAfter` in it");
-  const levels = refused
-    .map((call) => readingOf(call, quota))
-    .map((one) => one?.used ?? signed(one?.remaining));
-  const [one, two] = levels;
-  if (second === undefined || one == null || two == null)
+  // Only calls in a row met one window, unless it ended between them.
+  const pairs = pairsIn(session, quota, (call, before) => isIts(call) && isIts(before)).flatMap((found) => {
+    const [one, two] = [found.before, found.call].map((call) => levelIn(call, quota));
+    return found.isOneWindow === false || one == null || two == null || two < one
+      ? []
+      : [{ ...found, one, two }];
+  });
+  const pair = pairs.find(({ one, two }) => one === two) ?? pairs[0];
+  if (pair === undefined)
     return [
       of.unseen(
         "answers show no count that goes on when it is full",
@@ -212,25 +250,65 @@ function refusalFindings({ calls, options: { policy } }: PolicySession, quota: s
       ),
       told,
     ];
-  const value = two > one ? "counted" : "nothing";
-  return [of.certain(value, `two refusals in a row show ${one} and ${two} used`, [first, second]), told];
+  const { before, call, one, two } = pair;
+  const { limit = null, used = null } = readingOf(before, quota) ?? {};
+  // A count below its limit may have grown by others' calls, which were let through.
+  const isSure = two === one || used === null || (limit !== null && used >= limit);
+  const evidence = `two refusals in a row show ${one} and ${two} used`;
+  return [
+    of.found(two > one ? "counted" : "nothing", isSure ? "certain" : "likely", evidence, [before, call]),
+    told,
+  ];
+}
+
+/** Returns the used units that a refusal shows of a quota, even above its limit; `null` if it hides them. */
+function levelIn(refused: QuotaCall, quota: string): number | null {
+  const reading = readingOf(refused, quota);
+  return reading?.used ?? signed(reading?.remaining);
 }
 
 /** Returns by how much a remaining number is below 0: it tells more than an empty window; otherwise `null`. */
 const signed = (remaining: number | null | undefined): number | null =>
   remaining != null && remaining < 0 ? -remaining : null;
 
-/** Returns what calls took of a quota, each by its reading and that of the call before. */
-function taken(
-  { calls }: PolicySession,
+/** Two calls in a row that both show a quota's count. */
+interface CallPair {
+  readonly before: QuotaCall;
+  readonly call: QuotaCall;
+  /** True if both surely met one window, false if surely two; `null` if that is unknown. */
+  readonly isOneWindow: boolean | null;
+}
+
+function pairsIn(
+  { calls, options: { policy } }: PolicySession,
   quota: string,
   isMeant: (call: QuotaCall, before: QuotaCall) => boolean,
-): { readonly call: QuotaCall; readonly took: number }[] {
+): CallPair[] {
+  const rounding = roundingOf(policy, quota);
+  const skew = skewOf(calls);
   return calls.flatMap((call, at) => {
     const before = calls[at - 1];
     if (before === undefined || !isMeant(call, before)) return [];
-    const [was, is] = [usedIn(readingOf(before, quota)), usedIn(readingOf(call, quota))];
-    return was === null || is === null || is < was ? [] : [{ call, took: is - was }];
+    const [one, other] = [before, call].map((each) => readingOf(each, quota));
+    const [first, second] = [endIn(before, one, rounding), endIn(call, other, rounding)];
+    const isApart = first !== null && second !== null && overlap(first, second) === null;
+    // An instant counts by the target's clock.
+    const aheadMs = one?.reset?.atMs == null ? 0 : (skew?.most ?? Number.POSITIVE_INFINITY);
+    const isBefore = first !== null && call.received < first.least - aheadMs;
+    return [{ before, call, isOneWindow: isApart ? false : isBefore || null }];
+  });
+}
+
+/** What a call took of a quota, and what it shows as used. */
+interface Taken extends CallPair {
+  readonly took: number;
+  readonly used: number;
+}
+
+function taken(session: PolicySession, quota: string, isMeant: Parameters<typeof pairsIn>[2]): Taken[] {
+  return pairsIn(session, quota, isMeant).flatMap((pair) => {
+    const [was, used] = [pair.before, pair.call].map((call) => usedIn(readingOf(call, quota)));
+    return was == null || used == null || used < was ? [] : [{ ...pair, took: used - was, used }];
   });
 }
 
@@ -238,10 +316,15 @@ function statusFinding(session: PolicySession, quota: string): QuotaFinding[] {
   const isStatus = ({ operation }: QuotaCall): boolean => operation === "status";
   const [one] = taken(session, quota, (call, before) => isStatus(call) && isStatus(before));
   if (one === undefined) return [];
-  const value = one.took === 0 ? "free" : "charged";
+  const { call, took, used, isOneWindow } = one;
+  // Somebody else's call may have been charged meanwhile, or a new window have begun.
+  const isSure = took === 0 && (isOneWindow === true || used === 0);
   return [
-    about({ quota, name: "status", said: "free" }).certain(value, `a status call took ${one.took}`, [
-      one.call,
-    ]),
+    about({ quota, name: "status", said: "free" }).found(
+      took === 0 ? "free" : "charged",
+      isSure ? "certain" : "likely",
+      `a status call took ${took}`,
+      [call],
+    ),
   ];
 }

@@ -58,7 +58,9 @@ export function endIn(call: QuotaCall, reading: QuotaReading | undefined, roundi
   const { afterMs, atMs, gridMs } = reset;
   const { sooner, later } = { sooner: rounding.sooner * gridMs, later: rounding.later * gridMs };
   if (afterMs !== null) return { least: call.sent + afterMs - sooner, most: call.received + afterMs + later };
-  return atMs === null ? null : { least: atMs - sooner, most: atMs + later };
+  // An instant that is rounded up or down is off by less than a step, and times are whole ms.
+  const within = (by: number): number => (by === gridMs ? by - 1 : by);
+  return atMs === null ? null : { least: atMs - within(sooner), most: atMs + within(later) };
 }
 
 /** Returns what all bounds have in common; `null` if that is nothing. */
@@ -122,6 +124,8 @@ export interface ProbedGrid {
   readonly windowSeconds: number;
   readonly anchor: Anchor | null;
   readonly confidence: "certain" | "likely";
+  /** Confidence in the anchor: ends of windows may tell their length, and leave several grids. */
+  readonly anchorConfidence: "certain" | "likely";
   readonly evidence: string;
   readonly calls: readonly QuotaCall[];
 }
@@ -163,49 +167,58 @@ export function gridOf(
     (asSaid === null || contains(bySecond, saidMs));
   const length = isBySecond ? bySecond : asSaid;
   const isOpened = isOffGrid ? contains(length, saidMs) || null : isOpenedBy(gap, length, saidMs);
-  if (length !== null && isOpened === true)
+  if (length !== null && isOpened === true) {
+    const isSure =
+      gap === null && !isBySecond && isExact(contains(length, saidMs) ? length : bySecond, saidMs);
+    const confidence = isSure ? "certain" : "likely";
     return {
       ...{ windowSeconds: secondsIn(length, saidMs), anchor: "first-request", calls },
-      confidence:
-        gap === null && !isBySecond && isExact(contains(length, saidMs) ? length : bySecond, saidMs)
-          ? "certain"
-          : "likely",
+      ...{ confidence, anchorConfidence: confidence },
       evidence: `${counted(lengths.length, "window")} lasted ${spanText(length)} from ${isBySecond ? "the second of " : ""}${lengths.length === 1 ? "its" : "their"} first call`,
     };
+  }
   if (gap !== null && isOpened === false) {
-    const step = stepOf(gap, windows, toOwn, saidMs);
+    const step = stepOf(gaps, gap, leftMost(windows, toOwn), saidMs);
     if (step === null) return null;
     const { one, isNext } = step;
     const windowSeconds = secondsIn(one, saidMs);
     const ends = windows.map(({ end }) => toTarget(end));
     const trust = skew === null && !isInstant ? "; their clock is taken on trust: no Date" : "";
+    const isSure = trust === "" && isNext && length === null && gaps.length > 1 && isExact(gap, saidMs);
+    const found = anchorOf(ends, windowSeconds * 1000);
     return {
-      ...{ windowSeconds, anchor: anchorOf(ends, windowSeconds * 1000), calls },
-      confidence:
-        trust === "" && isNext && length === null && gaps.length > 1 && isExact(gap, saidMs)
-          ? "certain"
-          : "likely",
+      ...{ windowSeconds, anchor: found?.anchor ?? null, calls },
+      confidence: isSure ? "certain" : "likely",
+      anchorConfidence: isSure && found?.isSure === true ? "certain" : "likely",
       evidence: `${windows.length} windows ${isNext ? "in a row ended" : "ended whole lengths of"} ${spanText(one)} apart${trust}`,
     };
   }
   const [only] = windows;
   if (only === undefined || windows.length > 1 || saidMs === null) return null;
+  if (leftMost(windows, toOwn) > saidMs) return null;
   return byOne(only, toTarget(only.end), lengths[0], saidMs);
 }
+
+/** Returns the longest time to an end that an answer surely told, ms: no window is shorter. */
+const leftMost = (windows: readonly ProbedWindow[], toOwn: (end: Bounds) => Bounds): number =>
+  Math.max(
+    0,
+    ...windows.flatMap(({ calls, end }) => calls.map(({ received }) => toOwn(end).least - received)),
+  );
 
 /**
  * Returns the length of windows that end so far apart. Unseen ones may lie between them, unless an answer told more than
  * half of that time to be left: then the policy's length counts if it fits, and otherwise `null`.
+ * @param gap what all gaps have in common
  */
 function stepOf(
+  gaps: readonly Bounds[],
   gap: Bounds,
-  windows: readonly ProbedWindow[],
-  toOwn: (end: Bounds) => Bounds,
+  leastMs: number,
   saidMs: number | null,
 ): { readonly one: Bounds; readonly isNext: boolean } | null {
-  const left = windows.flatMap(({ calls, end }) => calls.map(({ received }) => toOwn(end).least - received));
-  const leastMs = Math.max(0, ...left);
-  if (gap.most < 2 * leastMs) return { one: gap, isNext: true };
+  if (gap.most <= 0) return null;
+  if (gaps.every(({ most }) => most < 2 * leastMs)) return { one: gap, isNext: true };
   const times = Math.max(1, Math.round((gap.least + gap.most) / 2 / (saidMs ?? gap.most)));
   const one = { least: gap.least / times, most: gap.most / times };
   return one.most >= leastMs && contains(one, saidMs) ? { one, isNext: false } : null;
@@ -238,7 +251,7 @@ function byOne(
   return {
     ...{ windowSeconds, evidence, calls },
     anchor: isOpened ? "first-request" : "epoch",
-    confidence: "likely",
+    ...{ confidence: "likely", anchorConfidence: "likely" },
   };
 }
 
@@ -265,11 +278,32 @@ function nearGrid({ least, most }: Bounds, lengthMs: number): number | null {
   return multiple <= most ? multiple : null;
 }
 
-function anchorOf(ends: readonly Bounds[], lengthMs: number): Anchor | null {
+/** Returns where the first of some ends lies if all are whole lengths apart; `null` if they are not. */
+function phaseOf(ends: readonly Bounds[], lengthMs: number): Bounds | null {
+  const [first = { least: 0, most: 0 }] = ends;
+  const moved = ends.map(({ least, most }) => {
+    const byMs = Math.round((least + most - first.least - first.most) / 2 / lengthMs) * lengthMs;
+    return { least: least - byMs, most: most - byMs };
+  });
+  return overlap(...moved);
+}
+
+/**
+ * Returns the grid of windows of a length by their ends, which all lie on whole seconds if they can; `null` if the bounds
+ * are too wide. It is sure if one whole second alone fits all ends.
+ */
+function anchorOf(
+  ends: readonly Bounds[],
+  lengthMs: number,
+): { readonly anchor: Anchor; readonly isSure: boolean } | null {
   const [first] = ends;
   if (first === undefined || ends.some(({ least, most }) => most - least >= lengthMs / 2)) return null;
-  if (ends.every((end) => nearGrid(end, lengthMs) !== null)) return "epoch";
-  const middle = (first.least + first.most) / 2;
-  const second = Math.round(middle / 1000) * 1000;
-  return { offsetMs: (contains(first, second) ? second : Math.round(middle)) % lengthMs };
+  const { least, most } = phaseOf(ends, lengthMs) ?? first;
+  const second = Math.ceil(least / 1000) * 1000;
+  const isSure = second <= most && second + 1000 > most;
+  if (ends.every((end) => nearGrid(end, lengthMs) !== null)) return { anchor: "epoch", isSure };
+  const middle = (least + most) / 2;
+  const nearest = Math.round(middle / 1000) * 1000;
+  const offsetMs = isSure ? second : contains({ least, most }, nearest) ? nearest : Math.round(middle);
+  return { anchor: { offsetMs: offsetMs % lengthMs }, isSure };
 }

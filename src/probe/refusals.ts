@@ -6,7 +6,7 @@ import { counted } from "../rules/words.ts";
 import { headersOf } from "../wire/fields.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { userEnforcedUnseen } from "./charging.ts";
-import { type ProbeTrial, quiet, trial, trialCalls } from "./counting.ts";
+import { isSameUserWindow, isUserFull, type ProbeTrial, quiet, trial, trialCalls } from "./counting.ts";
 import { about, callAt, type Finding, type FindingName } from "./finding.ts";
 import { get } from "./queries.ts";
 import { refusalOf, refuser, type SeenCall, whole } from "./seen.ts";
@@ -114,6 +114,7 @@ async function exhaust(session: ProbeSession, resource: string, room: Room): Pro
   const beyond: SeenCall[] = [];
   let isEmpty = room.userRemaining <= 0;
   for (let calls = 0; calls <= 2 * needed(room); calls++) {
+    const before = session.calls.at(-1) as SeenCall;
     const seen = await session.act(get(resource));
     if (seen === null) break;
     session.say(`using up the user's REST window: ${seen.headers.userRemaining ?? "?"} left`);
@@ -122,7 +123,9 @@ async function exhaust(session: ProbeSession, resource: string, room: Room): Pro
     const remaining = whole(seen.headers.userRemaining);
     // The window ended and a new one began: what was seen beyond the old one stays.
     if (isEmpty && (remaining === null || remaining > 0)) break;
-    if (isEmpty) beyond.push(seen);
+    // One call fills a new window of a limit of 1, too.
+    const isBeyond = (whole(seen.headers.userLimit) ?? 0) > 1 || isSameUserWindow(before, seen, scope);
+    if (isEmpty && isBeyond) beyond.push(seen);
     if (beyond.length > 1) break;
     isEmpty = remaining !== null && remaining <= 0;
   }
@@ -242,7 +245,9 @@ function firstRefuserFinding(trials: readonly ProbeTrial[]): Finding {
     const user = whole(before.headers.userRemaining);
     const who = refuser(action);
     if (window == null || user === null || who === null || !window.enforced) continue;
-    if (window.current >= window.limit && user <= 0)
+    // What was full before may have ended; what is full after may have been filled by the refusal's own charge.
+    const isStillFull = isUserFull(action) && (whole(action.headers.remaining) ?? 1) <= 0;
+    if (window.current >= window.limit && user <= 0 && isStillFull)
       return of.certain(who, `both windows were full before ${callAt(action)}, and the ${who}'s refused`, [
         before,
         action,

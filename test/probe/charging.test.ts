@@ -5,7 +5,7 @@ import { roomOf } from "../../src/probe/charging.ts";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { SeenCall } from "../../src/probe/seen.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
-import { probeVirtually } from "./virtual.ts";
+import { probeOf, probeVirtually, tokenOf, VirtualTarget } from "./virtual.ts";
 
 const limits = (organization: number, user: number, more: object = {}): RulesInput =>
   ({
@@ -123,6 +123,28 @@ describe("a limit of 60 for the organization, of 40 for the user", () => {
       null,
     ]);
   });
+});
+
+test("a query above the limit that others' calls leave no room for tells nothing of postpaid", async () => {
+  const filled = new Set<string>();
+  const { token } = tokenOf("other");
+  const target: VirtualTarget = new VirtualTarget(having(limits(60, 100), { graphqlCharge: "postpaid" }), {
+    // Others query while the probe looks on, and again just before its query of nobody's data.
+    async meanwhile(_nowMs, call) {
+      const { body = "" } = target.asked.at(-1) ?? {};
+      const moment = body.includes("nobody") ? "query" : target.calls === 5 ? "look" : null;
+      if (moment === null || filled.has(moment)) return;
+      filled.add(moment);
+      for (let calls = moment === "look" ? 1 : 2; calls > 0; calls--) await call(token, "graphql");
+    },
+  });
+  const { findings } = await probeOf(target);
+  expect(filled.size).toBe(2);
+  const found = findings.find(({ name }) => name === "graphqlCharge");
+  expect([found?.value, found?.evidence]).toEqual([
+    null,
+    expect.stringMatching(/; others call, and may have/),
+  ]);
 });
 
 describe("a scope that is not enforced", () => {

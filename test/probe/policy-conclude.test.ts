@@ -46,11 +46,35 @@ describe("a limit", () => {
     expect(said("limit", [admitted(1), admitted(2)])).toEqual([
       ...[12, "likely", "2 answers show it, no call was refused by it", [1]],
     ]);
-    expect(said("limit", [admitted(1), admitted(2), refused(2)])).toEqual([
+    expect(said("limit", [admitted(1), admitted(2), refused(12)])).toEqual([
       ...[12, "certain", "3 answers show it, and a call was refused after 2", [1, 3]],
     ]);
     expect(said("limit", [admitted(1), refused(2, { by: "bursts" })])?.[1]).toBe("likely");
     expect(said("limit", [refused(12)])?.[2]).toBe("1 answer show it, and a call was refused after enough");
+  });
+
+  test("that a refusal contradicts is likely what was used by then", () => {
+    expect(said("limit", [admitted(1), admitted(2), refused(2)])).toEqual([
+      ...[2, "likely", "answers show 12, but a call was refused with 2 used", [3]],
+    ]);
+    // A write of three may lack room where one of one has it.
+    const write = { ...refused(10), operation: "write" };
+    expect(said("limit", [admitted(9), admitted(10), write])?.slice(0, 2)).toEqual([12, "certain"]);
+    expect(said("limit", [refused(9)])?.slice(0, 3)).toEqual([
+      ...[9, "likely", "answers show 12, but a call was refused with 9 used"],
+    ]);
+  });
+
+  test("is not what two windows let through", () => {
+    // The second window has as many used as the first one had.
+    const calls = [admitted(9), admitted(10), admitted(10), admitted(11), admitted(12), refused(12)];
+    const two = calls.map((call) => ({
+      ...call,
+      readings: [{ ...read(null), ...call.readings?.[0], limit: 3 }],
+    }));
+    expect(said("limit", two)?.[0]).toBe(5);
+    const shared = [1, 2, 2, 3].map((used) => admitted(used, { limit: 3 }));
+    expect(said("limit", [...shared, refused(null)])?.slice(0, 2)).toEqual([3, "certain"]);
   });
 
   test("that answers do not agree on is not seen", () => {
@@ -124,6 +148,26 @@ describe("a cost", () => {
     expect(said("cost look", [ending(1, 5000), ending(3, 9000)])?.[2]).toBe(none);
   });
 
+  test("is not seen where each call may have met a window of its own", () => {
+    // Calls of a second each, in windows of a second: one is used each time.
+    const slow = (at: number) => ({
+      ...{ sent: 1000 * at, received: 1000 * at + 900 },
+      ...admitted(1, { reset: { afterMs: 1000, atMs: null, gridMs: 1000 } }),
+    });
+    expect(said("cost look", [slow(0), slow(1), slow(2)])).toEqual([
+      ...[null, "not seen", "calls took 0, or 1 if a new window began before each"],
+      "longer windows, or faster answers",
+    ]);
+    // A longer window surely goes on: these calls were free.
+    const free = admitted(1, { reset: { afterMs: 9000, atMs: null, gridMs: 1000 } });
+    expect(said("cost look", [free, free, free])?.slice(0, 2)).toEqual([0, "certain"]);
+    // Instants count by the target's clock, which no answer tells here.
+    const instant = admitted(1, { reset: { afterMs: null, atMs: 90_000, gridMs: 1000 } });
+    expect(said("cost look", [instant, instant, instant])?.[0]).toBeNull();
+    const dated = { ...instant, date: 0 };
+    expect(said("cost look", [dated, dated, dated])?.slice(0, 2)).toEqual([0, "certain"]);
+  });
+
   test("is what the policy says: a number, what a sample declares, or nothing", () => {
     const of = (cost: unknown, samples: readonly object[] = []) =>
       costOf(
@@ -163,6 +207,20 @@ describe("refusals", () => {
     expect(said("refused", [refused(12), refused()])).toEqual([null, "not seen", count, shows]);
   });
 
+  test("of two windows, or with calls between them, tell nothing of each other", () => {
+    expect(said("refused", [refused(12), admitted(1), refused(12)])?.[0]).toBeNull();
+    const ending = (used: number, afterMs: number) =>
+      refused(null, { readings: [read(used, { reset: { afterMs, atMs: null, gridMs: 1000 } })] });
+    expect(said("refused", [ending(13, 1000), ending(13, 20_000)])?.[0]).toBeNull();
+    expect(said("refused", [ending(13, 9000), ending(13, 8000)])?.slice(0, 2)).toEqual([
+      "nothing",
+      "certain",
+    ]);
+    expect(said("refused", [refused(13), refused(1), refused(2)])?.slice(0, 3)).toEqual([
+      ...["counted", "likely", "two refusals in a row show 1 and 2 used"],
+    ]);
+  });
+
   test("say when to come back, or do not", () => {
     const back = (more: Partial<QuotaCall>) => said("retryAfter", [admitted(1), refused(1, more)]);
     expect(back({ retryAfterMs: 3500 })).toEqual(["after 3.5 s", "certain", "call 2 was answered 429", [2]]);
@@ -183,11 +241,18 @@ describe("refusals", () => {
 });
 
 test("a status is free or charged, by two of them in a row", () => {
-  expect(said("status", [statusCall(3), statusCall(3)])).toEqual([
+  const lasting = { reset: { afterMs: 9000, atMs: null, gridMs: 1000 } };
+  const status = (used: number, more: Partial<QuotaReading> = lasting): Partial<QuotaCall> => ({
+    ...{ operation: "status", readings: [read(used, more)] },
+  });
+  expect(said("status", [status(3), status(3)])).toEqual([
     ...["free", "certain", "a status call took 0", [2]],
   ]);
-  expect(said("status", [statusCall(3), statusCall(4)])?.slice(0, 3)).toEqual([
-    ...["charged", "certain", "a status call took 1"],
+  // A new window may have begun meanwhile, and somebody else may have called.
+  expect(said("status", [statusCall(3), statusCall(3)])?.slice(0, 2)).toEqual(["free", "likely"]);
+  expect(said("status", [statusCall(0), statusCall(0)])?.slice(0, 2)).toEqual(["free", "certain"]);
+  expect(said("status", [status(3), status(4)])?.slice(0, 3)).toEqual([
+    ...["charged", "likely", "a status call took 1"],
   ]);
   expect([
     said("status", [statusCall(3), admitted(4), statusCall(4)]),

@@ -39,7 +39,8 @@ test("an end is bounded by the way of the call and by rounding", () => {
   expect(endIn(one, reading, up)).toEqual({ least: 5_000, most: 6_010 });
   expect(endIn(one, reading, { sooner: 0.5, later: 0.5 })).toEqual({ least: 5_500, most: 6_510 });
   const instant = { ...reading, reset: { afterMs: null, atMs: 9_000, gridMs: 1_000 } } as QuotaReading;
-  expect(endIn(one, instant, { sooner: 0, later: 1 })).toEqual({ least: 9_000, most: 10_000 });
+  expect(endIn(one, instant, { sooner: 0, later: 1 })).toEqual({ least: 9_000, most: 9_999 });
+  expect(endIn(one, instant, { sooner: 0.5, later: 0.5 })).toEqual({ least: 8_500, most: 9_500 });
   expect(endIn(one, { ...instant, reset: null }, up)).toBeNull();
 });
 
@@ -117,6 +118,30 @@ describe("the length and the grid", () => {
     expect(gridOf(windows, 60_000, 0, skew)).toMatchObject({ anchor: { offsetMs: 7_000 } });
   });
 
+  test("are of a sure anchor where one whole second alone fits all ends", () => {
+    const wide = (endMs: number, by: number): ProbedWindow => ({
+      ...window(endMs),
+      end: { least: endMs - 900 + by, most: endMs + 900 + by },
+    });
+    const three = (...by: readonly [number, number, number]) =>
+      gridOf(
+        by.map((each, at) => wide(67_000 + 60_000 * at, each)),
+        60_000,
+        0,
+        skew,
+      );
+    expect(three(0, 0, 0)).toMatchObject({ confidence: "certain", anchorConfidence: "certain" });
+    expect(three(200, 200, 200)).toMatchObject({ confidence: "certain", anchorConfidence: "likely" });
+    // Together they leave one second, which none of them does alone.
+    expect(three(500, 0, -500)).toMatchObject({
+      ...{ anchor: { offsetMs: 7_000 }, anchorConfidence: "certain" },
+    });
+    const between = [67_400, 127_400, 187_400].map((endMs) => window(endMs));
+    expect(gridOf(between, 60_000, 0, skew)).toMatchObject({
+      ...{ anchor: { offsetMs: 7_400 }, confidence: "certain", anchorConfidence: "likely" },
+    });
+  });
+
   test("are those of the policy where windows between may be unseen, and of nobody where these do not fit", () => {
     const late = [window(60_000, null, 9_000), window(120_000, null, 30_000), window(180_000, null, 9_000)];
     expect(gridOf(late, 30_000, 0, skew)).toMatchObject({
@@ -127,6 +152,12 @@ describe("the length and the grid", () => {
     expect(gridOf(late, 20_000, 0, skew)).toBeNull();
     expect(gridOf(late, 25_000, 0, skew)).toBeNull();
     expect(gridOf(late, null, 0, skew)).toBeNull();
+    // Windows of two seconds, of which one was not seen: 1 to 3 s and 3 to 5 s have 3 s in common.
+    const short = [2_000, 4_000, 8_000].map((endMs) => ({
+      ...window(endMs, null, 1_900),
+      end: { least: endMs - 1_000, most: endMs },
+    }));
+    expect(gridOf(short, 2_000, 0, skew)?.confidence).not.toBe("certain");
   });
 
   test("are of first calls where windows last as long from them", () => {
@@ -182,6 +213,8 @@ describe("the length and the grid", () => {
     });
     expect(gridOf([window(120_000, 60_000)], 60_000, 0, skew)).toBeNull();
     expect(gridOf([window(137_000)], 60_000, 0, skew)).toBeNull();
+    // An answer told more to be left than such a window has.
+    expect(gridOf([window(120_000)], 30_000, 0, skew)).toBeNull();
     expect(gridOf([], 60_000, 0, skew)).toBeNull();
   });
 });

@@ -322,7 +322,23 @@ test.each<[string, Partial<Kept>]>([
   expect(told.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
 });
 
+test("of two windows that were full, one that ended meanwhile tells nothing of who refuses first", async () => {
+  const ended = await found((ask) => ({
+    organization: [100, 0],
+    ...(isStatus(ask) ? { user: [50, 0] } : { user: [50, 50], status: 429, body: refusal("rest") }),
+  }));
+  expect(ended.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
+});
+
 describe("calls that are admitted though nothing is left", () => {
+  test.each([
+    [1, null],
+    [30, "with-organization"],
+  ])("of a limit of 1, in windows that last %d s more, show %s", async (reset, value) => {
+    const made = await found((ask) => ({ enforced: false, reset, user: [1, isStatus(ask) ? 1 : 0] }));
+    expect(made.said("userEnforced")[0]).toBe(value);
+  });
+
   test("show a user's window that does not refuse, where nothing is enforced", async () => {
     const made = await found(target({ left: [2, 60], enforced: false, beyond: 99 }));
     // Two of them are enough.
