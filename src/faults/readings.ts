@@ -6,9 +6,9 @@ import { ofDefault } from "./fits.ts";
 import {
   readingsTold,
   resetsAs,
+  resetsDown,
   resetsKept,
   resetsPast,
-  resetsRounded,
   resetsZero,
   retriesSoon,
 } from "./told.ts";
@@ -57,7 +57,7 @@ export const readingFaults: readonly FaultEntry[] = [
     seenIn: ["boundary PR#4094"],
     nets: ["P", "V"],
     semantics: { reset: ["ceil"] },
-    ...resetsRounded("floor"),
+    ...resetsDown,
   },
   {
     name: "reset-at-drifts",

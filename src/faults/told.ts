@@ -1,6 +1,6 @@
 // Faults in what answers tell: the counters behind them are correct.
 import { quotaFor } from "../policy/effective.ts";
-import type { Policy, Shown } from "../policy/policy.ts";
+import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { AnswerKind, TimeForm, WireReading } from "../policy/wire-data.ts";
 import type { Problem } from "../rules/errors.ts";
@@ -43,17 +43,16 @@ export const resetsAs = (form: TimeForm): Injected => ({
   },
 });
 
-/** Returns a fault that rounds seconds otherwise. */
-export const resetsRounded = (reset: Shown["reset"]): Injected => ({
+/** Fault: seconds are rounded down. */
+export const resetsDown: Injected = {
   unfit: inSeconds,
   inject(policy) {
-    const quotas = Object.entries(policy.quotas).map(([name, quota]) => [
-      name,
-      { ...quota, shown: { ...quota.shown, reset } },
-    ]);
-    return right(policy, { shownBy: { ...policy, quotas: Object.fromEntries(quotas) as Policy["quotas"] } });
+    const quotas = Object.entries(policy.quotas).map(
+      ([name, quota]) => [name, { ...quota, shown: { ...quota.shown, reset: "floor" } }] as const,
+    );
+    return right(policy, { shownBy: { ...policy, quotas: Object.fromEntries(quotas) } });
   },
-});
+};
 
 /** Circumstances of a told reading. */
 interface Telling {

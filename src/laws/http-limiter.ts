@@ -210,10 +210,10 @@ function overHttp(kind: HttpKind, create: (settings: KeyedSettings) => Promise<S
 const flat = (headers: Awaited<ReturnType<Injectable["inject"]>>["headers"]): HttpAnswer["headers"] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(value)]));
 
-// One turn of the event loop, without a timer. The runtime frees what a WeakRef has named only between two turns, and
-// a check of a limiter that never waits for anything outside takes no turn.
-
-/** Waits for the next turn of the event loop. */
+/**
+ * Waits for the next turn of the event loop, without a timer. The runtime frees what a WeakRef has named only between two
+ * turns, and a check of a limiter that never waits for anything outside takes no turn.
+ */
 async function nextTurn(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   await new Promise<void>((resolve) => {

@@ -225,7 +225,6 @@ function kindOf(kind: KeyedKind): Omit<LimiterFactory, "create"> {
     claimsAsShown: claims === undefined,
     anchorUnsaid: algorithm === "fixed-window" && kind.anchor === undefined,
     keyed: true,
-    scopes: ["rest"],
     opensToMs: kind.opensTo === "second" ? 1000 : 1,
     endsLate: kind.end === "inclusive",
     fromStart: kind.anchor === "start",
@@ -364,7 +363,7 @@ function readingOf(
   down: (value: number) => number,
 ): Partial<WindowReading> {
   const until = isTold(resetMs) ? nowMs + resetMs : undefined;
-  const resetAtMs = typeof resetAt === "object" ? resetAt?.getTime() : (resetAt ?? until);
+  const resetAtMs = (isInstant(resetAt) ? resetAt.getTime() : resetAt) ?? until;
   const shown: { -readonly [Field in keyof WindowReading]?: WindowReading[Field] } = {};
   if (isTold(limit)) shown.limit = limit;
   if (isTold(current)) shown.current = up(current);

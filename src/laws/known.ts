@@ -6,6 +6,8 @@ import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
+import { owners, scopes } from "../rules/rules.ts";
+import { switchValues } from "../rules/switches.ts";
 import type { RulesKind } from "./law.ts";
 import type { CallerAttributes, QuotaScript } from "./quotas/script.ts";
 import type { LawKind, Op } from "./script.ts";
@@ -39,14 +41,18 @@ export function unmetText({ law, note, state }: KnownState): string {
   return `a known counterexample to ${law} ${met}${note === undefined ? "" : ` (${note})`}: ${so}`;
 }
 
-const kinds: readonly unknown[] = [
-  "call",
-  "settle",
-  "status",
-  "enforce",
-  "sweep",
-  "snapshot",
-] satisfies Op["do"][];
+/** Members of an operation beside its time, by rules and by a policy. */
+const opMembers: Readonly<Record<Op["do"], Readonly<Record<ScriptLimits, readonly string[]>>>> = {
+  call: {
+    rules: ["id", "organization", "user", "scope", "cost"],
+    policy: ["id", "caller", "operation", "cost"],
+  },
+  settle: { rules: ["id", "actual"], policy: ["id", "actual"] },
+  status: { rules: ["organization", "user"], policy: ["caller"] },
+  enforce: { rules: ["organization", "scope", "enforced"], policy: ["quota", "caller", "enforced"] },
+  sweep: { rules: [], policy: [] },
+  snapshot: { rules: [], policy: [] },
+};
 
 /** Limits that a script is played under. */
 export type ScriptLimits = "rules" | "policy";
@@ -116,7 +122,9 @@ function mistakes(entry: unknown, path: string, limits: ScriptLimits | undefined
     ...(script === undefined || isScript(script) ? [] : wrong("script", "the script of a counterexample")),
     ...otherLimits(path, script, limits),
     ...(seed === undefined || Number.isSafeInteger(seed) ? [] : wrong("seed", "an integer")),
-    ...(way === undefined || /^\d+(:\d+)*$/.test(String(way)) ? [] : wrong("path", "as a failure prints it")),
+    ...(way === undefined || (typeof way === "string" && /^\d+(:\d+)*$/.test(way))
+      ? []
+      : wrong("path", "a text, as a failure prints it")),
     ...((seed === undefined) === (way === undefined)
       ? []
       : wrong(seed === undefined ? "seed" : "path", "both")),
@@ -129,16 +137,28 @@ function mistakes(entry: unknown, path: string, limits: ScriptLimits | undefined
 function isScript(value: unknown): boolean {
   if (!isPlainObject(value) || !Array.isArray(value["ops"])) return false;
   const { rules, policy, startMs, pick, ops } = value;
-  const isNumbered = Number.isSafeInteger(startMs) && Number.isSafeInteger(pick);
-  const isComplete =
-    isPlainObject(policy) ||
-    (isPlainObject(rules) &&
-      ["organization", "user", "semantics"].every((name) => isPlainObject(rules[name])));
+  const limits = isPlainObject(policy) ? "policy" : "rules";
   return (
-    isNumbered &&
-    isComplete &&
-    ops.every((op) => isPlainObject(op) && kinds.includes(op["do"]) && Number.isSafeInteger(op["atMs"]))
+    Number.isSafeInteger(startMs) &&
+    Number.isSafeInteger(pick) &&
+    (isPlainObject(policy) ? hasObjects(policy, ["quotas", "operations"]) : areRules(rules)) &&
+    ops.every((op) => isOp(op, limits))
   );
+}
+
+const hasObjects = (value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> =>
+  isPlainObject(value) && names.every((name) => isPlainObject(value[name]));
+
+/** Tells whether rules have each window and each switch. */
+const areRules = (rules: unknown): boolean =>
+  hasObjects(rules, [...owners, "organizations", "users", "semantics"]) &&
+  owners.every((owner) => hasObjects(rules[owner], scopes)) &&
+  hasObjects(rules["semantics"], Object.keys(switchValues));
+
+function isOp(op: unknown, limits: ScriptLimits): boolean {
+  if (!isPlainObject(op) || !Number.isSafeInteger(op["atMs"])) return false;
+  const [, members] = Object.entries(opMembers).find(([kind]) => kind === op["do"]) ?? [];
+  return members?.[limits].every((name) => op[name] !== undefined) === true;
 }
 
 /**

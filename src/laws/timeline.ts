@@ -169,7 +169,7 @@ export function answer(event: HistoryEvent, { keyed }: LedgerTerms): string {
   if ("decision" in event) {
     const { admitted, refusedBy, organization, user, retryAfterMs } = event.decision;
     const refused = refusedBy && keyed !== true ? `REFUSED by ${refusedBy}` : "REFUSED";
-    const wait = retryAfterMs === undefined || admitted ? [] : [`retry after ${retryAfterMs / 1000} s`];
+    const wait = typeof retryAfterMs !== "number" || admitted ? [] : [`retry after ${retryAfterMs / 1000} s`];
     const shown = keyed === true ? keyedText(user, event.op.atMs) : windows({ organization, user });
     const said = [shown, ...wait].filter((text) => text !== "").join(", ");
     return [(admitted ? "admitted" : refused).padEnd(keyed === true ? 9 : 24), said].join(" ").trimEnd();

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
+import { quote } from "../rules/errors.ts";
 
 /** Methods that change nothing in the store, and whose callers rely on their running at once. */
 const atOnce: ReadonlySet<string | symbol> = new Set([
@@ -97,7 +98,7 @@ async function settled<T>(started: readonly Promise<T>[]): Promise<T[]> {
 }
 
 function words(value: unknown): string {
-  const text = typeof value === "function" ? "function" : (JSON.stringify(value) ?? String(value));
+  const text = value === undefined ? "undefined" : quote(value);
   return text.length <= wordsMost ? text : `${text.slice(0, wordsMost)}...`;
 }
 

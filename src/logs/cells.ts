@@ -102,10 +102,10 @@ export class Cells {
     this.view = new DataView(this.#written.buffer);
   }
 
-  /** Keeps the first name of a list, `203.0.113.9, 10.0.0.7`: proxies add theirs behind the caller's. */
-  keepFirst(role: number): void {
-    for (let at = this.from[role] as number; at < (this.to[role] as number); at++)
-      if (this.view.getUint8(at) === comma) this.to[role] = at;
+  /** Keeps the first address of a list, `203.0.113.9, 10.0.0.7`: proxies add theirs behind the caller's. */
+  keepFirstAddress(): void {
+    for (let at = this.from[ADDRESS] as number; at < (this.to[ADDRESS] as number); at++)
+      if (this.view.getUint8(at) === comma) this.to[ADDRESS] = at;
   }
 
   /** Removes port and brackets of an address, `203.0.113.9:5678`, `[::1]:443`: each connection has another port. */

@@ -39,7 +39,8 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const isWhole = (value: string): boolean => /^\d+(?:\.0*)?$/.test(value);
 const isNumber = (value: string): boolean => /^\d+(?:\.\d+)?(?:e-?\d+)?$/i.test(value);
 const isWord = (value: string): boolean => value.length < 4096;
-const isStatus = (value: string): boolean => /^[1-5]\d\d(?:\.0| [A-Za-z].*)?$/.test(value) || value === "0";
+const isStatus = (value: string): boolean =>
+  /^[1-5]\d\d(?:\.0| [A-Za-z][A-Za-z' -]*)?$/.test(value) || value === "0";
 const isMethod = (value: string): boolean => /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i.test(value);
 const isPath = (value: string): boolean => /^(?:[A-Z]+ )?(?:\/|https?:\/\/)/.test(value);
 const tokenNames = words("token apitoken accesstoken authorization apikey key tokenid keyid apikeyid");

@@ -1,7 +1,7 @@
 // Reads values of a field from its bytes: numbers, statuses, methods.
 import { durationReader } from "../rules/duration.ts";
 import { hashStep } from "../trace/names.ts";
-import { type Cells, SCOPE, STATUS, textOf } from "./cells.ts";
+import { type Cells, METHOD, SCOPE, STATUS, textOf } from "./cells.ts";
 import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
 
 const [zero, dot, dash, quoteMark, space] = [0x30, 0x2e, 0x2d, 0x22, 0x20] as const;
@@ -35,9 +35,9 @@ const methods: readonly (readonly [number, string])[] = [
   [POST, "post"],
 ];
 
-export function methodOf({ view, from, to }: Cells, role: number): number {
-  const start = from[role] as number;
-  const length = (to[role] as number) - start;
+export function methodOf({ view, from, to }: Cells): number {
+  const start = from[METHOD] as number;
+  const length = (to[METHOD] as number) - start;
   if (length <= 0 || (length === 1 && view.getUint8(start) === dash)) return NO_METHOD;
   for (const [method, word] of methods) {
     if (word.length !== length) continue;

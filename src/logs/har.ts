@@ -3,6 +3,7 @@
 import { costHeader } from "../policy/policy.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { nodeHeaders } from "../wire/fields.ts";
+import { pointed } from "../wire/pointer.ts";
 import type { CallerMapping } from "./caller-sources.ts";
 import { Cells, COST, type ColumnRole, roles, USER } from "./cells.ts";
 import type { ColumnUse, NamedRole } from "./column-guesses.ts";
@@ -141,11 +142,7 @@ function addCallerTexts(texts: (string | undefined)[], entry: unknown, callers: 
 function pointedAt(text: unknown, pointer: string): unknown {
   if (typeof text !== "string" || text.length > bodyMost) return undefined;
   try {
-    const path = pointer.split("/").slice(1);
-    return memberOf(
-      JSON.parse(text),
-      path.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")),
-    );
+    return pointed(JSON.parse(text), pointer)[0]?.value;
   } catch {
     return undefined;
   }

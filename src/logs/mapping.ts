@@ -154,8 +154,9 @@ function dayAndHour(sample: LogSample, uses: readonly ColumnUse[]): ColumnUse[] 
       .sort((a, b) => Number(plainName(b.name) === name) - Number(plainName(a.name) === name))[0];
   const [hour, day] = [pick(isClock, told, "time"), pick(isDay, toldDate, "date")];
   if (hour === undefined || day === undefined) return [];
-  const use = (role: NamedRole, { name, path, index }: typeof day, why: string): ColumnUse => ({
-    ...{ role, column: name, path, index, why },
+  const use = (role: NamedRole, { name: column, ...place }: typeof day, why: string): ColumnUse => ({
+    ...place,
+    ...{ role, column, why },
   });
   return [
     ...(told === undefined ? [use("time", hour, "the hours")] : []),

@@ -152,7 +152,7 @@ export class PolicyRowReader extends TimedRows {
     if (source.kind === "value") return source.text;
     if (source.kind === "user") return user;
     if (source.kind === "organization") return organization;
-    if (source.role === ADDRESS) cells.keepFirst(ADDRESS);
+    if (source.role === ADDRESS) cells.keepFirstAddress();
     cells.dropPort(source.role);
     return isNamed(cells, source.role) ? cells.text(source.role) : "";
   }
@@ -166,7 +166,7 @@ export class PolicyRowReader extends TimedRows {
     cells.dropPort(USER);
     if (isNamed(cells, USER)) return this.#callers.shown(cells.text(USER), this.settings.userIsToken);
     if (!isNamed(cells, ADDRESS)) return EVERYONE;
-    cells.keepFirst(ADDRESS);
+    cells.keepFirstAddress();
     cells.dropPort(ADDRESS);
     return cells.text(ADDRESS);
   }

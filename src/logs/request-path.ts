@@ -68,10 +68,8 @@ export const trimmed = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 /** Returns the place behind `https://host`, if the text begins so. */
 function pathOf(view: DataView, from: number, to: number): number {
   for (let at = from; at + 2 < to && at < from + 12; at++)
-    if (view.getUint8(at) === colon && view.getUint8(at + 1) === slash && view.getUint8(at + 2) === slash) {
-      const path = segmentEnd(view, at + 3, to);
-      return path;
-    }
+    if (view.getUint8(at) === colon && view.getUint8(at + 1) === slash && view.getUint8(at + 2) === slash)
+      return segmentEnd(view, at + 3, to);
   return from;
 }
 

@@ -1,7 +1,6 @@
 // Reads a row's fields into columns, or tells why it cannot. Every format comes through here, so that a path, a time or
 // a cost means the same in all of them.
-import type { Callers } from "./callers.ts";
-import { EVERYONE } from "./callers.ts";
+import { type Callers, EVERYONE } from "./callers.ts";
 import {
   ACTUAL,
   ADDRESS,
@@ -148,7 +147,7 @@ export class RowReader extends TimedRows {
     const kind = this.#kind(cells, status);
     if (kind === -1) return "its scope is neither rest nor graphql";
     if (kind === LEFT_OUT) return null;
-    const cost = kind === GRAPHQL_CALL ? this.#points(cells, COST) : kind === REST_CALL ? 1 : 0;
+    const cost = kind === GRAPHQL_CALL ? this.#points(cells) : kind === REST_CALL ? 1 : 0;
     if (cost === -1) return "its cost is no whole number";
     if (cost === -2) return "a GraphQL call whose cost is not known";
     const actual = kind === GRAPHQL_CALL ? this.#actual(cells) : -1;
@@ -215,7 +214,7 @@ export class RowReader extends TimedRows {
 
   /** Returns the method. A whole request line, `GET /path HTTP/1.1`, is first cut down to its path. */
   #splitRequest(cells: Cells): number {
-    if (!cells.isEmpty(METHOD) || cells.isEmpty(PATH)) return methodOf(cells, METHOD);
+    if (!cells.isEmpty(METHOD) || cells.isEmpty(PATH)) return methodOf(cells);
     const { view, from, to } = cells;
     const start = from[PATH] as number;
     const end = to[PATH] as number;
@@ -228,15 +227,15 @@ export class RowReader extends TimedRows {
     let last = end;
     while (last > at + 1 && view.getUint8(last - 1) !== space) last -= 1;
     if (last > at + 1) to[PATH] = last - 1;
-    const method = methodOf(cells, METHOD);
+    const method = methodOf(cells);
     to[METHOD] = start;
     return method;
   }
 
   /** Reads a cost; returns -1 if it is no whole number, -2 if a required one is missing. */
-  #points({ view, from, to }: Cells, role: number): number {
-    const start = from[role] as number;
-    const end = to[role] as number;
+  #points({ view, from, to }: Cells): number {
+    const start = from[COST] as number;
+    const end = to[COST] as number;
     if (end <= start || (end - start === 1 && view.getUint8(start) === dash))
       return this.settings.graphqlCost ?? -2;
     return whole(view, start, end);
@@ -276,7 +275,7 @@ export class RowReader extends TimedRows {
       if (this.#everyone === NONE) this.#everyone = this.#callers.user(EVERYONE);
       return this.#everyone;
     }
-    if (role === ADDRESS) cells.keepFirst(ADDRESS);
+    if (role === ADDRESS) cells.keepFirstAddress();
     cells.dropPort(role);
     const { view, from, to } = cells;
     const start = from[role] as number;

@@ -61,13 +61,7 @@ function included(lines: readonly string[]): RawExchange[] {
     const status = statusLine.exec(line)?.[1];
     if (status !== undefined) {
       finish();
-      now = {
-        ...asked,
-        requestHeaders: asked.requestHeaders,
-        headers: [],
-        lines: [],
-        status: Number(status),
-      };
+      now = { ...asked, headers: [], lines: [], status: Number(status) };
       inHead = true;
     } else if (command.test(line)) {
       finish();

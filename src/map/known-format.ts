@@ -5,6 +5,7 @@ import type { Policy } from "../policy/policy.ts";
 import { presets, wireOf } from "../policy/presets.ts";
 import type { WireData, WireReading } from "../policy/wire-data.ts";
 import { type AnswerReading, readAnswer } from "../wire/read-answer.ts";
+import { isStructured } from "../wire/template.ts";
 import { isLimitLike } from "./header-names.ts";
 import type { SeenAnswers } from "./seen.ts";
 
@@ -74,14 +75,11 @@ const isOf = ({ policy, wire }: KnownFormat, { quota }: AnswerReading): boolean 
 /** Tells whether something was seen that few formats have: such a header, a structured field, or members of a body. */
 function isTold(wire: WireData, seen: readonly SeenAnswers[], names: readonly string[]): boolean {
   if (wire.readings.some((row) => isOwnRow(row, names))) return isRead(wire, seen);
-  const isStructured = wire.readings.some(({ headers }) =>
-    Object.entries(headers).some(
-      ([name, form]) =>
-        typeof form === "object" && !Array.isArray(form) && names.includes(name.toLowerCase()),
-    ),
+  const hasFields = wire.readings.some(({ headers }) =>
+    Object.entries(headers).some(([name, form]) => isStructured(form) && names.includes(name.toLowerCase())),
   );
   const deep = wire.readings.some(({ body }) => Object.keys(body).some((at) => at.split("/").length > 2));
-  return (isStructured || (names.length === 0 && deep)) && isRead(wire, seen);
+  return (hasFields || (names.length === 0 && deep)) && isRead(wire, seen);
 }
 
 /** Tells whether a row's headers were seen (all, or all but one of many), and one of them is not shared. */

@@ -14,14 +14,14 @@ const free: ArrayBuffer[] = [];
 let waiting = 0;
 let wake: () => void = () => undefined;
 
-parentPort?.on("message", ({ buffer }: ToTraceThread) => {
+parentPort?.on("message", (buffer: ToTraceThread) => {
   free.push(buffer);
   waiting -= 1;
   wake();
 });
 
 /** Sends a batch, then waits until there is room for one more. A verb returns the batches that it has used. */
-async function send(message: FromTraceThread, transfer: readonly ArrayBuffer[] = []): Promise<void> {
+async function send(message: FromTraceThread, transfer: readonly ArrayBuffer[]): Promise<void> {
   parentPort?.postMessage(message, transfer);
   waiting += 1;
   while (waiting >= waitingMost)

@@ -17,8 +17,5 @@ export type FromTraceThread =
   | { readonly kind: "end" }
   | { readonly kind: "failed"; readonly error: SentError };
 
-/** A batch was used, and its buffer is free again. */
-export interface ToTraceThread {
-  readonly kind: "used";
-  readonly buffer: ArrayBuffer;
-}
+/** Buffer of a batch that was used. It is free again. */
+export type ToTraceThread = ArrayBuffer;

@@ -71,7 +71,7 @@ async function* batchesOf(thread: TraceThread): AsyncGenerator<CallBatch, void> 
       batch.size = message.size;
       batch.bytes = message.bytes;
       yield batch;
-      thread.send({ kind: "used", buffer: message.buffer }, [message.buffer]);
+      thread.giveBack(message.buffer);
     }
   } finally {
     thread.end();
@@ -117,8 +117,8 @@ class TraceThread {
     }
   }
 
-  send(message: ToTraceThread, transfer: readonly ArrayBuffer[] = []): void {
-    this.#worker.postMessage(message, transfer);
+  giveBack(buffer: ToTraceThread): void {
+    this.#worker.postMessage(buffer, [buffer]);
   }
 
   /** Ends the thread, even while it works. */

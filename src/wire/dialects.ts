@@ -41,11 +41,14 @@ export function readRateLimitHeaders({ headers }: HttpAnswer, nowMs: number): Ca
   };
 }
 
+/** Reads a date; NaN without a time of day: to `Date.parse`, a header that came twice, `5, 5`, is a day in May. */
+const dateMs = (text: string): number => (/\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN);
+
 /** Reads `Retry-After`: seconds, or a date. */
 export function waitOf(text: string | undefined, nowMs: number): Pick<CallerWindow, "retryAfterMs"> {
   if (text === undefined) return {};
   if (/^\d+(\.\d+)?$/.test(text)) return { retryAfterMs: Number(text) * 1000 };
-  const atMs = Date.parse(text);
+  const atMs = dateMs(text);
   return Number.isNaN(atMs) ? {} : { retryAfterMs: Math.max(0, atMs - nowMs) };
 }
 
@@ -91,7 +94,7 @@ function resetOf(text: string | undefined, nowMs: number): CallerWindow {
   if (text === undefined) return {};
   const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : null;
   if (number === null) {
-    const atMs = Date.parse(text);
+    const atMs = dateMs(text);
     return Number.isNaN(atMs) ? {} : epochSecond(atMs / 1000, nowMs);
   }
   if (number >= epochMsFrom) return Number.isInteger(number) ? { resetAt: number } : {};

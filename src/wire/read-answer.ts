@@ -15,7 +15,7 @@ import type { HttpAnswer } from "./answer.ts";
 import { textMost } from "./fields.ts";
 import { isFailure, isRedirect, isRefusal, REFUSED } from "./outcome.ts";
 import { pointed } from "./pointer.ts";
-import { match } from "./template.ts";
+import { isStructured, match } from "./template.ts";
 import { type ReadTime, readTime } from "./times.ts";
 
 /** One quota as an answer shows it; `null` for what it does not show. */
@@ -200,15 +200,6 @@ function matchAny(template: Template, body: unknown, pointer: string): Parts | n
   return null;
 }
 
-/** Parts of each reading of a row, by the key that tells readings apart. */
-class Rows {
-  readonly byKey = new Map<string, Parts>();
-
-  add(key: string, parts: Parts): void {
-    this.byKey.set(key, Object.assign(this.byKey.get(key) ?? {}, parts));
-  }
-}
-
 function readingsOf(
   row: WireReading,
   headers: Texts,
@@ -216,7 +207,9 @@ function readingsOf(
   quotas: readonly string[],
   unread: Unread[],
 ): AnswerReading[] {
-  const rows = new Rows();
+  /** Parts of each reading, by the key that tells readings apart. */
+  const byKey = new Map<string, Parts>();
+  const add = (key: string, parts: Parts) => byKey.set(key, Object.assign(byKey.get(key) ?? {}, parts));
   for (const [name, form] of Object.entries(row.headers)) {
     const text = headers.get(name.toLowerCase());
     if (text === undefined) continue;
@@ -225,7 +218,7 @@ function readingsOf(
       unread.push({ at: name, text: text.slice(0, textMost) });
     else
       for (const [index, parts] of found.entries())
-        rows.add(isStructured(form) ? (parts["quota"] ?? String(index)) : "", parts);
+        add(isStructured(form) ? (parts["quota"] ?? String(index)) : "", parts);
   }
   for (const [at, template] of Object.entries(row.body))
     for (const { value, key, quota } of pointed(body, at)) {
@@ -234,12 +227,11 @@ function readingsOf(
       if (text === undefined) continue;
       const parts = match(template, text);
       if (parts === null) unread.push({ at, text: text.slice(0, textMost) });
-      else
-        rows.add(key.split("/", 2).join("/"), quota === undefined ? parts : Object.assign(parts, { quota }));
+      else add(key.split("/", 2).join("/"), quota === undefined ? parts : Object.assign(parts, { quota }));
     }
   // Several members without names do not tell which one is the call's.
-  const possible = rows.byKey.size > 1 && row.quotas?.length !== 1 ? [] : quotas;
-  return [...rows.byKey.values()].flatMap((parts) => reading(row, parts, possible, unread) ?? []);
+  const possible = byKey.size > 1 && row.quotas?.length !== 1 ? [] : quotas;
+  return [...byKey.values()].flatMap((parts) => reading(row, parts, possible, unread) ?? []);
 }
 
 const numbers = ["limit", "remaining", "used", "reset", "window", "windowMs"] as const;
@@ -256,9 +248,6 @@ function isVague(members: readonly Parts[]): boolean {
     return isOther || !tells(parts);
   });
 }
-
-const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
-  typeof form === "object" && !Array.isArray(form);
 
 /** Returns the parts of each member of a list, or of a dictionary as a whole; `null` if it is no structured field. */
 function structuredParts(form: StructuredForm, text: string): (Parts | null)[] | null {

@@ -1,5 +1,5 @@
 // Templates of texts (POLICY.md §8): one finds the values of its placeholders in a text, or writes a text with them.
-import type { Template } from "../policy/wire-data.ts";
+import type { StructuredForm, Template } from "../policy/wire-data.ts";
 
 /** Values by placeholder. */
 export type TemplateValues = Readonly<Record<string, string | number | undefined>>;
@@ -46,6 +46,10 @@ function patternOf(line: string): Pattern {
   known.set(line, pattern);
   return pattern;
 }
+
+/** Tells whether a header's form is one of structured fields, and no template. */
+export const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
+  typeof form === "object" && !Array.isArray(form);
 
 const linesOf = (template: Template): readonly string[] =>
   typeof template === "string" ? [template] : template;

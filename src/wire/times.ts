@@ -1,5 +1,6 @@
 // Forms of time in answers (POLICY.md §8). The policy tells the form; it is never guessed from a value.
 import type { TimeForm, WireReset } from "../policy/wire-data.ts";
+import { isoSecond } from "./bodies.ts";
 
 /** A time as an answer tells it: one of `afterMs` and `atMs` is a number. */
 export interface ReadTime {
@@ -25,7 +26,6 @@ interface Form {
 }
 
 const second = 1000;
-const isoSecond = (ms: number): string => `${new Date(ms).toISOString().slice(0, -5)}Z`;
 
 const durations: Readonly<Record<string, number>> = {
   h: 3_600_000,

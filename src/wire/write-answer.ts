@@ -13,7 +13,7 @@ import {
 import type { HttpAnswer } from "./answer.ts";
 import { REFUSED } from "./outcome.ts";
 import { isPlural, put } from "./pointer.ts";
-import { fill, type TemplateValues } from "./template.ts";
+import { fill, isStructured, type TemplateValues } from "./template.ts";
 import { writeTime } from "./times.ts";
 
 /** One quota for one caller, as a limiter reads it. */
@@ -154,9 +154,6 @@ function valuesOf(
     cost,
   };
 }
-
-const isStructured = (form: Template | StructuredForm): form is StructuredForm =>
-  typeof form === "object" && !Array.isArray(form);
 
 function headerOf(form: Template | StructuredForm, shown: readonly TemplateValues[]): string | number | null {
   const [first] = shown;

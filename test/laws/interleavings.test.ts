@@ -123,6 +123,33 @@ const adding = (wrap: Wrap, takesBack: boolean): LimiterFactory =>
     },
   });
 
+test("a store may be given what is no JSON", async () => {
+  const circular: Record<string, unknown> = {};
+  circular["own"] = circular;
+  const big = keyedLimiter({
+    name: "counts in big integers",
+    algorithm: "fixed-window",
+    anchor: "epoch",
+    refused: "counted",
+    create({ limit, windowMs }, seam) {
+      const counts = new Map<string, bigint>();
+      const store = seam.over({
+        async add(key: string, cost: bigint, _options: unknown) {
+          counts.set(key, (counts.get(key) ?? 0n) + cost);
+          return counts.get(key) ?? 0n;
+        },
+      });
+      return {
+        consume: async (key, _cost, nowMs) =>
+          (await store.add(windowOf(key, nowMs, windowMs), 1n, circular)) <= BigInt(limit),
+      };
+    },
+  });
+  const { outcome, overlapped } = await checkInterleavings(big, { seed: 1, runs: 20 });
+  expect(outcome).toBe("no-counterexample");
+  expect(overlapped).toBeGreaterThan(0);
+});
+
 function found({ outcome, counterexample }: InterleavingReport): Unexplained {
   expect(outcome).toBe("violated");
   if (counterexample === undefined) throw new Error("a counterexample was expected");

@@ -132,6 +132,10 @@ describe("answers", () => {
       { admitted: true, refusedBy: null, user: { resetAtMs: 2_000 } },
     ],
     [
+      { allowed: true, resetAt: null, resetMs: 30 },
+      { admitted: true, refusedBy: null, user: { resetAtMs: 1_030 } },
+    ],
+    [
       { allowed: true, resetAt: new Date(3_000) },
       { admitted: true, refusedBy: null, user: { resetAtMs: 3_000 } },
     ],

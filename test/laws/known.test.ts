@@ -18,6 +18,8 @@ import {
 import { formOf } from "../../src/laws/known.ts";
 import { KnownList } from "../../src/laws/known-list.ts";
 import type { QuotaScript } from "../../src/laws/quotas/script.ts";
+import { policyOf } from "../../src/policy/shorthand.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 import { codedError } from "../support/coded-error.ts";
 import { spillwayHere } from "../support/command.ts";
 import { entry } from "./expectations.ts";
@@ -256,7 +258,8 @@ describe("check --known FILE", () => {
     ["known[0]", 5, "an object"],
     ["known[0].law", { law: "none of them" }, limiterLawNames.join(", ")],
     ["known[0].seed", { law, seed: 0.5, path: "3" }, "an integer"],
-    ["known[0].path", { law, seed: 3, path: "3:" }, "as a failure prints it"],
+    ["known[0].path", { law, seed: 3, path: "3:" }, "a text, as a failure prints it"],
+    ["known[0].path", { law, seed: 3, path: 3 }, "a text, as a failure prints it"],
     ["known[0].path", { law, seed: 3 }, "both"],
     ["known[0].note", { law, note: 5 }, "a string"],
     ["known[0].nots", { law, nots: "issue 7" }, "note"],
@@ -265,15 +268,28 @@ describe("check --known FILE", () => {
   });
 
   test("a script has what playing it needs", () => {
-    const rules = { organization: {}, user: {}, semantics: {} };
+    const rules = parseRules({});
     const whole = { rules, startMs: 0, pick: 0, ops: [{ do: "sweep", atMs: 1 }] };
-    for (const script of [whole, { ...whole, rules: undefined, policy: {} }])
+    const call = { do: "call", atMs: 1, id: 0, organization: "acme", user: "ann", scope: "rest", cost: 1 };
+    const policy = policyOf(rules);
+    const status = { do: "status", atMs: 1, caller: { user: "ann" } };
+    for (const script of [
+      whole,
+      { ...whole, ops: [call] },
+      { ...whole, rules: undefined, policy, ops: [status] },
+    ])
       expect(parseKnown([{ law, script }])).toEqual([{ law, script }]);
     for (const script of [
       5,
       { ...whole, ops: {} },
       { ...whole, rules: undefined },
       ...Object.keys(rules).map((member) => ({ ...whole, rules: { ...rules, [member]: 1 } })),
+      { ...whole, rules: { ...rules, organization: { rest: rules.organization.rest } } },
+      { ...whole, rules: { ...rules, semantics: {} } },
+      { ...whole, rules: undefined, policy: {} },
+      { ...whole, ops: [{ ...call, user: undefined }] },
+      { ...whole, ops: [status] },
+      { ...whole, rules: undefined, policy, ops: [call] },
       { ...whole, startMs: 0.5 },
       { ...whole, pick: "0" },
       { ...whole, ops: [...whole.ops, 5] },
@@ -286,8 +302,9 @@ describe("check --known FILE", () => {
   });
 
   test("a script is of the check's own limits", async () => {
-    const byRules = { startMs: 0, pick: 0, ops: [], rules: { organization: {}, user: {}, semantics: {} } };
-    const byPolicy = { startMs: 0, pick: 0, ops: [], policy: {} };
+    const rules = parseRules({});
+    const byRules = { startMs: 0, pick: 0, ops: [], rules };
+    const byPolicy = { startMs: 0, pick: 0, ops: [], policy: policyOf(rules) };
     expect(parseKnown([{ law, script: byPolicy }], "policy")).toHaveLength(1);
     expect(parseKnown([{ law, script: byRules }], "rules")).toHaveLength(1);
     for (const [script, limits] of [[byPolicy, "rules"] as const, [byRules, "policy"] as const])

@@ -56,6 +56,7 @@ describe("answers", () => {
     ],
     ["admitted", decided({ admitted: true, organization: {} }), byRules],
     ["admitted", decided({ admitted: true, retryAfterMs: 500 }), byRules],
+    ["REFUSED", decided({ admitted: false, retryAfterMs: null }), byRules],
     [
       "REFUSED                  retry after 1.5 s",
       decided({ admitted: false, retryAfterMs: 1_500 }),

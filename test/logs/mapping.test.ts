@@ -82,6 +82,11 @@ describe("a column", () => {
     expect(rolesOf(lines(names, row))).toBe(expected);
   });
 
+  test("of what a program notes is no status, though ms stand behind a comma", () => {
+    const row = "2026-01-02 03:04:05,123 ann GET /x 200";
+    expect(() => mappingOf(lines(row, row))).toThrow("this log tells when, but not who asked for what");
+  });
+
   test("that is named by a flag is taken as it is, and for nothing else", () => {
     const log = lines("time,user,owner,path", "1767323045,al,bo,/x");
     expect(rolesOf(log, { columns: { user: "owner", organization: "user" } })).toBe(

@@ -197,7 +197,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ["a whole number", placed(whole), ["503.00", "2147483647", "9"]],
   ["a number", placed(decimal), ["0.120", "123456789012345", "1.5e-3"]],
   ["a status", field(STATUS, statusOf), ["200", "099", "-"]],
-  ["a method", field(METHOD, (each) => methodOf(each, METHOD)), ["GET", "head", "Post", "-"]],
+  ["a method", field(METHOD, methodOf), ["GET", "head", "Post", "-"]],
   ["a scope", field(SCOPE, scopeOf), ["REST", "GraphQL"]],
   ["a name", field(USER, (each) => isNamed(each, USER)), ["-", "ab"]],
   [

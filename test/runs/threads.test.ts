@@ -449,7 +449,7 @@ describe("a trace's thread", () => {
     thread().says({ kind: "batch", buffer: two, size: 1, bytes, names: [] });
     thread().says({ kind: "end" });
     expect((await batches.next()).value).toMatchObject({ size: 1 });
-    expect(thread().heard).toEqual([{ kind: "used", buffer: one }]);
+    expect(thread().heard).toEqual([one]);
     expect([(await batches.next()).done, thread().terminated, thread().heard.length]).toEqual([true, 1, 2]);
   });
 

@@ -66,6 +66,7 @@ describe("a reset", () => {
     ["Mon, 23 Nov 2026 10:00:42 GMT", { reset: 42 }],
     ["2026-11-23T10:00:42.500Z", { resetAt: NOW + 42_500 }],
     ["soon", {}],
+    ["5, 5", {}],
   ])("%s", (text, told) => {
     expect(reset(text)).toEqual({ limit: 9, ...told });
   });
@@ -83,6 +84,8 @@ describe("Retry-After", () => {
     ["Mon, 23 Nov 2026 10:00:42 GMT", { retryAfterMs: 42_000 }],
     ["Mon, 23 Nov 2026 09:59:00 GMT", { retryAfterMs: 0 }],
     ["later", {}],
+    ["5, 5", {}],
+    ["-1", {}],
   ])("%s is the wait of an answer of any status, and no reset", (text, told) => {
     for (const status of [200, 429, 503]) expect(read({ "retry-after": text }, status)).toEqual(told);
     const headers = { "ratelimit-remaining": "0", "ratelimit-reset": "30", "retry-after": text };
