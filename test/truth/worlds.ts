@@ -42,6 +42,9 @@ interface Effort {
 }
 
 const whole: Effort = { simulations: 79, plays: 240, twice: 120, fleet: 21, check: 5, weeks: 4 };
+/** Of a world whose week is of more than `manyCalls`. */
+const ofMany: Effort = { simulations: 19, plays: 40, twice: 7, fleet: 5, check: 0, weeks: 0 };
+const manyCalls = 750_000;
 const quick: Effort = { simulations: 9, plays: 9, twice: 2, fleet: 1, check: 0, weeks: 0 };
 /** Simulations of each question, of fits to other weeks. */
 const weekSimulations = 9;
@@ -80,7 +83,7 @@ export async function runWorlds(args: readonly string[]): Promise<number> {
   const truths: WorldTruth[] = [];
   for (const world of names.flatMap((name) => worlds.filter((each) => each.name === name))) {
     console.error(`world ${world.name}`);
-    const truth = judged(world, values.quick ? quick : whole);
+    const truth = judged(world, values.quick ? quick : null);
     truths.push(truth);
     known.set(world.name, truth);
     if (out === null) continue;
@@ -100,9 +103,11 @@ function fittedWeek(world: World, seed: number): { readonly week: Played; readon
 const fittedFleet = (world: World, model: FittedModel, simulations: number): number =>
   largestFleet(world, (agents) => middleShare(simulatedDays(model, simulations, { agents })));
 
-function judged(world: World, effort: Effort): WorldTruth {
-  const { simulations, plays, twice: added, fleet, check, weeks } = effort;
+/** @param given effort; `null`: as much as the number of calls of a week allows */
+function judged(world: World, given: Effort | null): WorldTruth {
   const { week, fit } = fittedWeek(world, 1);
+  const effort = given ?? (week.rows.length > manyCalls ? ofMany : whole);
+  const { simulations, plays, twice: added, fleet, check, weeks } = effort;
   const { model } = fit;
   const true1 = playedDays(world, plays);
   const model1 = simulatedDays(model, simulations);
