@@ -107,8 +107,7 @@ function problemOf(
       hint: "is this the API's address, and its policy?",
     };
   if (status >= 400) return { got: `${status}`, hint: "is it healthy?" };
-  const shows = read.readings.length > 0 || read.unread.length > 0;
-  return shows || operation !== "status" || !readsStatus(wire)
+  return read.unread.length > 0 || operation !== "status" || !readsStatus(wire)
     ? null
     : {
         got: `${status} and ${quote(text)}`,

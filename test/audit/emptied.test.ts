@@ -83,6 +83,9 @@ describe("the quota that is emptied", () => {
     expect(emptied({ quotas, uses: { w: 1, b: 3 }, shown: ["w"] })?.name).toBe("b");
     for (const more of [{ enforced: "unknown" }, { enforced: false }, { charge: { when: "reserve-settle" } }])
       expect(emptied({ quotas: { w: windowOf(9), b: bucketOf(20, more) }, uses: { w: 1, b: 1 } })).toBeNull();
+    // Also beside one that no call fits.
+    const unknown = { w: windowOf(9), b: bucketOf(20, { enforced: "unknown" }) };
+    expect(emptied({ quotas: unknown, uses: { w: 18, b: 1 } })).toBeNull();
     const calendar = { kind: "fixed-window", limit: 9, anchor: { calendar: "day", zone: "UTC" } };
     expect(emptied({ quotas: { w: { algorithm: calendar, key: [] } }, uses: { w: 1 } })).toBeNull();
   });

@@ -121,6 +121,13 @@ describe("a rested bucket", () => {
   });
 });
 
+test("charges are told where calls are quick enough beside a bucket's refill", () => {
+  // A trial's 16 calls must be told to 12 units. Two seconds add 4 units; so do bursts of 32 and 48 calls, each its part.
+  const found = (tripMs: number) => onBucket("twin-query-string", { tripMs });
+  expect(found(46)).toEqual(kept);
+  expect(() => found(48)).toThrow("the quota has room again too soon for charges to be told");
+});
+
 test("a refused call takes nothing of a bucket", () => {
   const found = (refusedCost: number) => onBucket("emptied-has-room-again", { refusedCost });
   // Twelve calls are refused, and in one and a half seconds three units come back.

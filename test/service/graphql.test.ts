@@ -72,6 +72,14 @@ describe("a query", () => {
     });
   });
 
+  test("is in flight for as long as its execution is said to take, and no other call is", async () => {
+    const slept: number[] = [];
+    const service = new Deployment({}, { executionDelayMs: 7, sleep: async (ms) => void slept.push(ms) });
+    await service.graphql(tiny);
+    await service.call("/v2/user");
+    expect(slept).toEqual([7]);
+  });
+
   test("pages forwards and backwards by cursors", async () => {
     const service = new Deployment();
     const page = async (args: string) => {

@@ -1,14 +1,15 @@
 // The team of workers: processes that only pretend, and a clock that the test moves.
 import type { ChildProcess } from "node:child_process";
-import { EventEmitter } from "node:events";
-import { Socket } from "node:net";
+import { EventEmitter, once } from "node:events";
+import { type AddressInfo, createServer, Socket } from "node:net";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Limiter } from "../../src/engine/limiter.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { printableLines } from "../../src/rules/printable.ts";
 import { Team, type ToWorker, type WorkersOptions } from "../../src/service/team.ts";
+import { serveWorkers } from "../../src/service/workers.ts";
 import { token } from "./deployment.ts";
 
 /** A worker's process that does nothing by itself. */
@@ -91,6 +92,23 @@ const caught = async (promise: Promise<unknown>): Promise<SpillwayError> => {
 };
 
 describe("the start", () => {
+  test("ends its workers if the port is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void taken.close());
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    const children: Pretended[] = [];
+    const fork = () => {
+      const child = new Pretended(100);
+      children.push(child);
+      queueMicrotask(() => child.emit("message", { kind: "ready" }));
+      return child as Pretended & ChildProcess;
+    };
+    const options = { rules, tokens, workers: 2, stores: [new Limiter(rules)], port, fork };
+    expect(await caught(serveWorkers(options))).toMatchObject({ code: "PORT_IN_USE" });
+    expect(children.map(({ killed }) => killed)).toEqual([["SIGKILL"], ["SIGKILL"]]);
+  });
+
   test("is over when the last worker is ready; each was told its task, and the first seat comes first", async () => {
     const { team, child, ready } = teamOf({ executionDelayMs: 7 });
     let isOver = false;
