@@ -69,3 +69,59 @@ test.each(["no-token", "unknown-token"])("calls with %s are charged to nobody", 
   for (const status of [200, 302, 399])
     expect(strangers(name, status, 1)).toEqual({ state: "not exercised", why });
 });
+
+type Named = Readonly<Record<string, string>>;
+const named = (org: string, user: string): Named => ({ org, user });
+
+/** Judges callers of these organizations and users, whom a server counts by a key. */
+function counted(name: string, callers: readonly Named[], keyOf: (caller: Named) => string) {
+  const algorithm = { kind: "fixed-window", limit: 40, windowSeconds: 60, anchor: "epoch" };
+  const own = parsePolicy({
+    ...policy,
+    quotas: { requests: { algorithm, key: ["org", "user"] } },
+    operations: { read: { uses: { requests: 1 }, samples: [{ path: "/read" }] } },
+    routes: [{ path: "/**", operation: "read" }],
+    auth: { ...policy.auth, attributes: ["org", "user"] },
+  } as never);
+  const used = new Map<string, number>();
+  const server = ({ attributes }: { readonly attributes: Named }): Sent => {
+    const key = keyOf(attributes);
+    used.set(key, (used.get(key) ?? 0) + 1);
+    const left = String(40 - (used.get(key) ?? 0));
+    return { status: 200, headers: { "x-limit": "40", "x-left": left, "x-reset": "60" } };
+  };
+  const attributesOf = (user: string): Named => callers[Number(user.split("-")[1])] ?? {};
+  return findingOf(name, new Played(server, callers.length, "epoch", { policy: own, attributesOf }));
+}
+
+const long = "n".repeat(250);
+test.each<[name: string, callers: readonly Named[], wrongKeyOf: (caller: Named) => string]>([
+  ["other-user", [named("acme", "ann"), named("acme", "bob")], ({ org = "" }) => org],
+  ["other-organization", [named("acme", "ann"), named("acme", "bob"), named("globex", "bob")], () => "all"],
+  ["one-user-elsewhere", [named("acme", "ann"), named("globex", "ann")], ({ user = "" }) => user],
+  ...["/", "-", ":", ".", "_", "|", ""].map((joint): [string, Named[], (caller: Named) => string] => [
+    "names-once-joined",
+    [named("a", `b${joint}c`), named(`a${joint}b`, "c")],
+    ({ org, user }) => `${org}${joint}${user}`,
+  ]),
+  [
+    "names-in-other-letters",
+    [named("acme", "bob"), named("acme", "ann"), named("acme", "ANN")],
+    ({ org, user }) => `${org}/${user}`.toLowerCase(),
+  ],
+  [
+    "names-in-other-unicode",
+    [named("acme", "bob"), named("acme", "\u00e4"), named("acme", "a\u0308")],
+    ({ org, user }) => `${org}/${user}`.normalize("NFKC"),
+  ],
+  [
+    "names-that-begin-alike",
+    [named("acme", `${long}a`), named("acme", `${long}b`)],
+    ({ org, user }) => `${org}\n${user}`.slice(0, 255),
+  ],
+])("%s of %j: each has a count of its own", (name, callers, wrongKeyOf) => {
+  expect(counted(name, callers, ({ org, user }) => JSON.stringify([org, user]))).toEqual({ state: "kept" });
+  expect(counted(name, callers, wrongKeyOf)).toMatchObject({
+    ...{ state: "broken", expected: "3 calls of the other caller: charged to its own", got: "requests 3" },
+  });
+});

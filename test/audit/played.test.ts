@@ -145,6 +145,17 @@ describe("a window that is watched", () => {
   });
 });
 
+test("a window is watched by all its callers, in sixteen parts and until a second after its end", () => {
+  const played = new Played(serving(), 6);
+  expect(findingOf("window-watched", played)).toEqual({ state: "kept" });
+  const of = (user: number) => played.answers.filter(({ shot }) => shot.caller?.index === user);
+  expect([0, 1, 2, 3, 4, 5].map((user) => of(user).length)).toEqual([4 + 17, 17, 17, 17, 0, 0]);
+  const sent = of(0).map(({ call }) => call.sent);
+  const apart = sent.slice(5).map((ms, at) => ms - (sent[at + 4] ?? 0));
+  for (const ms of apart) expect(ms).toBeCloseTo(windowMs / 16, -1);
+  expect(sent.at(-1)).toBeGreaterThan(windowMs);
+});
+
 describe("a call that is slower than its window", () => {
   const name = "call-slower-than-its-window";
 
