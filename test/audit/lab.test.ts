@@ -1,7 +1,8 @@
 // Steps that experiments share, in virtual time: room for calls, and what is measured once.
 import { expect, test } from "vitest";
 import type { ExperimentSteps, Unexercised } from "../../src/audit/step.ts";
-import { Played, serving, windowMs } from "./played.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { limit, Played, serving, windowMs } from "./played.ts";
 
 /** A right server's caller, after so many calls of 4 ms each. */
 function after(calls: number) {
@@ -67,4 +68,22 @@ test("a count that comes to no level is tried three times, and then left", () =>
     [why, false, true],
     [why, false, false],
   ]);
+});
+
+test.each([
+  ["of a fixed cost", 3, { cost: 7 }, 3],
+  ["of a cost that its sample declares", "declared", { cost: 4 }, 2],
+  ["of a cost that no sample declares", "declared", {}, limit],
+  ["that answers charge, by the sample", { atMost: 9 }, { cost: 5 }, 2],
+  ["that is dearer than the limit", 11, {}, 0],
+])("a window has room for whole calls %s", (_, requests, sample, calls) => {
+  const { policy } = new Played(serving()).lab;
+  const own = parsePolicy({
+    ...policy,
+    quotas: { requests: { ...policy.quotas["requests"], charge: { when: "reserve-settle" } } },
+    operations: { call: { uses: { requests }, samples: [{ path: "/blue", ...sample }] } },
+  } as never);
+  const { lab } = new Played(serving(), 1, "first-request", { policy: own });
+  const [subject] = lab.subjects;
+  expect(subject && lab.callsIn(subject, subject.callers[0])).toBe(calls);
 });

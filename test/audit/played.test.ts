@@ -580,3 +580,29 @@ test.each([
   played.play(played.lab.send(played.lab.shot(subject.callers[0], subject.operation)));
   expect(judgementOf("headers-on-every-answer", played)).toMatchObject({ state });
 });
+
+describe("a twin that is refused", () => {
+  const refused = (units: number, charge: object = {}): AuditFinding => {
+    const { policy } = new Played(serving()).lab;
+    const requests = { ...policy.quotas["requests"], charge };
+    const own = parsePolicy({ ...policy, quotas: { requests } } as never);
+    let used = 0;
+    const server: Served = ({ headers: sent }) => {
+      const isTwin = sent["If-None-Match"] !== undefined;
+      used += isTwin ? units : 1;
+      const headers = { "x-limit": `${limit}`, "x-left": `${limit - used}`, "x-reset": "10" };
+      return { status: isTwin ? 429 : 200, headers };
+    };
+    return findingOf("twin-if-none-match", new Played(server, 3, "first-request", { policy: own }));
+  };
+  const unsure = { state: "not exercised", why: "the twin was refused" };
+
+  test("is charged nothing", () => {
+    expect(refused(0)).toEqual(unsure);
+    expect(refused(1)).toMatchObject({ state: "broken", got: "requests 1" });
+  });
+
+  test("shows nothing where the policy charges refusals", () => {
+    for (const units of [0, 1]) expect(refused(units, { refused: "counted" })).toEqual(unsure);
+  });
+});

@@ -13,6 +13,14 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/faults/rules-store.ts",
+    text: 'const kind = refusedBy === null ? "admitted" : "refused";',
+    was: "===",
+    becomes: "!==",
+    reason:
+      "a fault asks by the kind whether an answer is a status's, and by refusedBy whether it is a refusal",
+  },
+  {
     path: "src/audit/wires.ts",
     text: "if (half > 0) {",
     was: "0",
