@@ -1,5 +1,8 @@
 // Tokens: found by their hash alone, never shown again; sample tokens that nobody can guess.
 import { describe, expect, test } from "vitest";
+import { Limiter } from "../../src/engine/limiter.ts";
+import type { Store } from "../../src/engine/store.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 import { parseTokens, tokenScopes } from "../../src/rules/tokens.ts";
 import { callersOf, TokenTable } from "../../src/service/auth.ts";
 import { authorizationOf } from "../../src/service/gate.ts";
@@ -128,6 +131,25 @@ describe("what goes wrong says nothing of tokens", () => {
     }
     expect(told.map(({ message }) => message)).toEqual(Array(4).fill("the disk of 10.0.0.7 is on fire"));
   });
+});
+
+test("a query whose decision alone fails is answered 500, too", async () => {
+  const limiter = new Limiter(parseRules({}));
+  const store: Store = {
+    decide: () => {
+      throw new Error("no decision");
+    },
+    settle: limiter.settle.bind(limiter),
+    status: limiter.status.bind(limiter),
+    readings: limiter.readings.bind(limiter),
+    sweep: limiter.sweep.bind(limiter),
+  };
+  const told: string[] = [];
+  const service = new Deployment({}, { store, onUnexpected: ({ message }) => told.push(message) });
+  const answer = await service.graphql("{ viewer { user { name } } }");
+  expect([answer.statusCode, answer.json(), told]).toEqual([
+    ...[500, { message: "Internal error" }, ["no decision"]],
+  ]);
 });
 
 test("a delay without a way to wait is a programmer's mistake", () => {
