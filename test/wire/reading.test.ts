@@ -6,8 +6,10 @@ import { owners, type Scope, scopes } from "../../src/rules/rules.ts";
 import { headers, refusalAnswer } from "../../src/wire/answer.ts";
 import {
   isoSecond,
+  messageIn,
   partialRefusal,
   readRefusal,
+  readSentence,
   readStatus,
   secondOf,
   statusBody,
@@ -90,6 +92,9 @@ describe("what is written is read again", () => {
           expect(readHeader(answer.headers, headerNames.retryAfter)).toBe(retryAfter ? reset : null);
           const vague = readRefusal(partialRefusal(ofScope, by, { limit, current: null, reset }));
           expect(vague.by).toBe(by);
+          expect(partialRefusal(ofScope, by, { limit, current, reset })).toEqual(answer.body);
+          const told = readSentence(messageIn(answer.body));
+          expect(told).toEqual(ofScope === "rest" ? null : { owner: by, limit, reset });
         },
       ),
     );
@@ -169,6 +174,7 @@ describe("the outcome", () => {
     const call = { cost: 3, remaining: 2, userRemaining: 2 } as const;
     expect(refusedBy(call)).toBe("organization");
     expect(refusedBy({ ...call, remaining: 3 })).toBe("user");
+    expect(refusedBy({ ...call, remaining: 3, userRemaining: 3 })).toBe(null);
     expect(refusedBy({ ...call, remaining: null, userRemaining: "none" })).toBe(null);
     expect(refusedBy({ ...call, refusal: { scope: "rest_user" } })).toBe("user");
   });

@@ -49,6 +49,12 @@ const refused = { kind: "refused", refusedBy: "minute", readings } as const;
 describe("a row shows", () => {
   test.each([
     ["the scarcest of a call's", {}, {}, "20 of hour"],
+    [
+      "the first of equally scarce ones",
+      {},
+      { readings: [...readings, reading("silent", 20, 20)] },
+      "20 of hour",
+    ],
     ["the first of a status's", { on: ["status"] }, { kind: "status" }, "40 of minute"],
     ["the refusing one of a refusal's", { on: ["refused"] }, refused, "40 of minute"],
     [
