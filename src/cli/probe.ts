@@ -154,7 +154,7 @@ export function graphqlUrlOf({
   if (graphqlUrl === undefined) return undefined;
   const target = parseTarget("--graphql-url", graphqlUrl);
   requireAllowed("--graphql-url", target, allowHost ?? null);
-  return target.base;
+  return target.url;
 }
 
 /** Says what a probe of the default API will call, and what that may use up. */

@@ -7,6 +7,7 @@ import {
   type HeaderValue,
   headerValue,
   goHeaders as name,
+  ownerNamed,
   textMost,
   type WindowHeaders,
 } from "../wire/fields.ts";
@@ -78,6 +79,18 @@ export class TraceableAnswer {
       this.kind = "call";
       this.body = undefined;
     } else this.#readRare(template, raw, secret);
+  }
+
+  /** Takes a secret out of all texts of headers, which a deployment may echo it in. */
+  conceal(secret: string): void {
+    const hidden = (value: HeaderValue): HeaderValue =>
+      typeof value === "string" && ownerNamed(value) === null ? value.replaceAll(secret, "<token>") : value;
+    for (const window of [this.organization, this.user])
+      for (const field of ["scopeName", "limit", "remaining", "reset"] as const)
+        window[field] = hidden(window[field]);
+    this.retryAfter = hidden(this.retryAfter);
+    this.warning = hidden(this.warning);
+    this.userWarning = hidden(this.userWarning);
   }
 
   #readRare(template: CallTemplate, raw: RawAnswer, secret: string): void {

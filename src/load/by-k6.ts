@@ -128,7 +128,7 @@ async function furnish(
     TARGET: base,
     TOKENS: tokens,
     ALLOW_HOST: plan.allowHost ?? "",
-    GRAPHQL_URL: plan.graphql?.base ?? "",
+    GRAPHQL_URL: plan.graphql?.url ?? "",
     RULES: plan.rules === null ? "" : rules,
     SEED: String(plan.scenario.seed),
     START_AT_MS: String(plan.scenario.startAtMs),

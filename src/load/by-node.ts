@@ -62,7 +62,7 @@ function taskOf({ plan, base, isShared, timeoutMs, head, tls, proxy }: DriverRun
       shared: isShared,
       callers: dealt?.callers ?? seatCallers(scenario, tokens),
       base,
-      graphqlUrl: graphql?.base ?? graphqlUrlAt(base, policy),
+      graphqlUrl: graphql?.url ?? graphqlUrlAt(base, policy),
     },
     timeoutMs,
     startedAt: head.startedAt,

@@ -134,6 +134,11 @@ export class Ledger implements AnswerLedger {
       answer.read(template, response, sentMs, receivedMs, this.#caller.token);
       tell(event, answer);
       line = callLine(entry.line, call, planned, answer);
+      const { token } = this.#caller;
+      if (token !== "" && line.includes(token)) {
+        answer.conceal(token);
+        line = callLine(entry.line, call, planned, answer);
+      }
       const { rules } = this.#settings.scenario;
       fault = headerFault(answer, bounds) ?? refusalFault(template, answer, rules);
       if (this.#alone !== null) {

@@ -59,7 +59,7 @@ export async function probePolicy(options: PolicyProbeOptions): Promise<PolicyPr
       notInferred: notInferred(policy),
       seen: seenPolicy(policy, findings),
     },
-    trace: [encodeHeader(header).trimEnd(), ...session.calls.map(encodeQuotaCall)],
+    trace: [encodeHeader(header), ...session.calls.map(encodeQuotaCall)],
   };
 }
 

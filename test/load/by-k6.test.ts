@@ -144,11 +144,11 @@ describe.skipIf(process.platform === "win32")("k6 gets", () => {
       tls: { ca: "an authority", cert: "a certificate", key: "a key" },
       proxy: { url: "http://proxy:1", except: "localhost" },
     };
-    const { outcome, seen } = await ran(keepsVariables, { policy: github, more, graphqlUrl: `${url}/g` });
+    const { outcome, seen } = await ran(keepsVariables, { policy: github, more, graphqlUrl: `${url}/g/` });
     await outcome;
     const text = await seen();
     for (const line of [
-      `GRAPHQL_URL=${url}/g`,
+      `GRAPHQL_URL=${url}/g/`,
       "HTTPS_PROXY=http://proxy:1",
       "KEEP_ALIVE=1",
       "NO_PROXY=localhost",

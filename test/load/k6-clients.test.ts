@@ -310,7 +310,7 @@ describe("the variables of a run", () => {
 
   test("name limits, and where queries go", async () => {
     const rules = JSON.stringify({ organization: { rest: { limit: 999 } } });
-    const env = { ...traced, RULES: "rules.json", GRAPHQL_URL: "http://127.0.0.1:2/g" };
+    const env = { ...traced, RULES: "rules.json", GRAPHQL_URL: "http://127.0.0.1:2/g/" };
     const k6 = new FakeK6(byRules, {
       ...{ env, startMs, answer: () => plain },
       files: { ...files, "rules.json": rules },
@@ -319,7 +319,7 @@ describe("the variables of a run", () => {
     expect(k6.told).toContain('{"limit-agrees: RateLimit-Limit is not that of the rules":false}');
     await k6.run("querying");
     expect(k6.asked.at(-1)).toBe(
-      `2727 POST http://127.0.0.1:2/g {"query":"{ a }"}, graphql in 30000 ms ${user(6)}, Content-Type: application/json`,
+      `2727 POST http://127.0.0.1:2/g/ {"query":"{ a }"}, graphql in 30000 ms ${user(6)}, Content-Type: application/json`,
     );
   });
 

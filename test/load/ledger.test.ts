@@ -51,6 +51,22 @@ function taken(
   return { line, event, fault, isRefusal, isCounted };
 }
 
+test("an answer's headers bring no token into the trace", () => {
+  const { line, fault } = taken(ledgerOf(1), {
+    headers: {
+      "Ratelimit-Warning": "Bearer a-secret is nearly used up",
+      "Ratelimit-User-Limit": "50 of a-secret",
+      "Retry-After": "a-secret",
+    },
+  });
+  expect(line).not.toContain("a-secret");
+  expect(JSON.parse(line)).toMatchObject({
+    ...{ scopeName: "rest", limit: 200, userLimit: "50 of <token>", retryAfter: "<token>" },
+    warning: "Bearer <token> is nearly used up",
+  });
+  expect(fault).toBe("headers-present: RateLimit-User-Limit is no integer");
+});
+
 const shown = `"scopeName":"rest","limit":200,"remaining":${eight["Ratelimit-Remaining"]}`;
 
 describe("an answer", () => {

@@ -123,6 +123,13 @@ test("clients get the run's settings, and what they tell is the run's account an
   ]);
 });
 
+test("queries go where they are sent to, a slash at its end included", async () => {
+  const target = { url, tokens: users, graphqlUrl: `${url}/g/` };
+  const { result, tasks } = await ran(partsOf(1), { target });
+  await result;
+  expect(tasks[0]?.settings.graphqlUrl).toBe(`${url}/g/`);
+});
+
 test.each<[string, Partial<LoadOptions>, boolean]>([
   ["others use the quotas", { shared: true }, false],
   ["connections are kept, by Node", { keepAlive: true }, true],

@@ -49,6 +49,7 @@ async function virtual(
     readonly timeoutMs?: number;
     readonly clock?: VirtualClock;
     readonly dispatch?: Dispatcher["dispatch"];
+    readonly graphqlUrl?: string;
   } = {},
 ): Promise<{ outcome: NodeOutcome; calls: TraceCall[]; most: number }> {
   const scenario = defineScenario({ name: "virtual", duration, populations });
@@ -62,6 +63,7 @@ async function virtual(
     timeoutMs: more.timeoutMs ?? 30_000,
     trace,
     clock,
+    graphqlUrl: more.graphqlUrl,
     open: network.open,
   });
   return { outcome, calls: (await readTraceFile(trace)).calls, most: network.most() };
@@ -72,6 +74,20 @@ const isStatus = ({ url }: IncomingMessage): boolean => url?.endsWith("/rate_lim
 const statusBody = '{"scopes":{"rest":{},"graphql":{}}}';
 const answered = (request: IncomingMessage, response: ServerResponse): void =>
   void response.writeHead(200, plainHeaders).end(isStatus(request) ? statusBody : "{}");
+
+test.each([
+  ["http://127.0.0.1:1", "/"],
+  ["http://127.0.0.1:1/graphql/", "/graphql/"],
+])("queries to %s are posted to %s", async (graphqlUrl, path) => {
+  const asked = new Set<string>();
+  const querying = { clients: 1, behaviour: poller({ every: "1s", call: pipelinesQuery(5) }) };
+  const answer: Answering = (call) => {
+    asked.add(String(call.path));
+    return ok;
+  };
+  await virtual({ querying }, answer, "2s", { graphqlUrl });
+  expect([...asked]).toEqual([path]);
+});
 
 describe("a server that drops kept connections", () => {
   /** Clients whose every call has a page of its own, so that one that comes twice is seen. */

@@ -152,9 +152,10 @@ export function runVirtually(
     readonly base: string;
     readonly timeoutMs: number;
     readonly trace: string;
+    readonly graphqlUrl?: string | undefined;
   },
 ): Promise<NodeOutcome> {
-  const { trace, callers, base, timeoutMs } = options;
+  const { trace, callers, base, timeoutMs, graphqlUrl = "http://127.0.0.1:1/v1/graphql" } = options;
   const { name, seed, durationMs, startAtMs, rules } = scenario;
   const startedAt = clock.now();
   const head = {
@@ -171,7 +172,7 @@ export function runVirtually(
   } as const;
   const task = {
     changes: { seed, durationMs, startAtMs, rules },
-    settings: { shared: false, callers, base, graphqlUrl: "http://127.0.0.1:1/v1/graphql" },
+    settings: { shared: false, callers, base, graphqlUrl },
     timeoutMs,
     startedAt,
   };

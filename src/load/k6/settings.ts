@@ -89,7 +89,7 @@ export function readSettings(written: Scenario): Settings {
     scenario,
     book: scenario.policy === undefined ? null : new PolicyBook(scenario.policy),
     base: target.base,
-    graphqlUrl: graphqlTarget?.base ?? graphqlUrlAt(target.base, scenario.policy),
+    graphqlUrl: graphqlTarget?.url ?? graphqlUrlAt(target.base, scenario.policy),
     timeoutMs: wholeNumber("TIMEOUT_MS") ?? scenario.network.timeoutMs,
     keepAlive: flag("KEEP_ALIVE"),
     certificate: certificate(),

@@ -153,7 +153,7 @@ class NodeRun implements ClientRun {
   }
 
   path(template: CallTemplate, url: string): string {
-    return url.slice(this.#targetOf(template).origin.length);
+    return url.slice(this.#targetOf(template).origin.length) || "/";
   }
 
   wrote(line: string, fault: string | null, status: number, sent: number, received: number): void {
