@@ -43,16 +43,6 @@ export class PolicyBook {
   isLost(body: unknown, kind: AnswerKind): boolean {
     return this.#shownInBodies.has(kind) || (typeof body === "string" && /^\s*[[{]/.test(body));
   }
-
-  /** Returns the facts of a call's refusal. */
-  refusalOf({ operation, caller }: OperationCall, { cost }: CallTemplate): ReturnType<typeof refusalFacts> {
-    return refusalFacts(this.policy, operation, caller, cost);
-  }
-
-  /** Returns the quotas that a call uses, or that a status may show. */
-  usedBy({ operation, caller }: OperationCall): readonly string[] {
-    return usedQuotas(this.policy, operation, caller);
-  }
 }
 
 const hasNext = /(?:^|,)[^,]*;\s*rel="?next"?/i;
@@ -76,13 +66,14 @@ export class PolicyLedger implements AnswerLedger {
   }
 
   page(template: CallTemplate): LedgerPage {
-    const asked = policyCall(this.#book.policy, template, this.#caller);
-    const used = this.#book.usedBy(asked);
+    const { policy } = this.#book;
+    const asked = policyCall(policy, template, this.#caller);
+    const used = usedQuotas(policy, asked.operation, asked.caller);
     return {
       template,
       take: (call, planned, answer, sentMs, receivedMs, event) => {
         const read = this.#read(template, asked, used, answer);
-        tell(event, this.#book.policy, { ...read, received: receivedMs }, answer);
+        tell(event, policy, { ...read, received: receivedMs }, answer);
         this.isRefusal = read.outcome === "refused";
         this.isCounted = asked.operation !== "status" && asked.operation !== "other" && answer.status !== 0;
         return encodeQuotaCall({
@@ -108,11 +99,15 @@ export class PolicyLedger implements AnswerLedger {
     const isFree = isStatus || asked.operation === "other";
     const about = { ...asked, cost: isFree ? null : template.cost, status };
     if (status === 0) return { ...about, ...noAnswer, error: error.slice(0, 200) || "no answer" };
+    const { policy, wire } = this.#book;
     const parsed = this.#book.readsBodies ? parsedBody(body) : undefined;
     const read = readAnswer(
-      this.#book.wire,
+      wire,
       { status, headers, ...(parsed === undefined ? {} : { body: parsed.value }) },
-      { quotas, isStatus, method: template.method, refusal: () => this.#book.refusalOf(asked, template) },
+      {
+        ...{ quotas, isStatus, method: template.method },
+        refusal: () => refusalFacts(policy, asked.operation, asked.caller, template.cost),
+      },
     );
     const members = answerMembers(read, this.#book.quotas);
     const kind = isStatus ? "status" : read.outcome === "refused" ? "refused" : "admitted";

@@ -17,6 +17,8 @@ type Unit = PlanAxis["unit"];
 /** Greatest number of values in a range of durations without a step. */
 const durationsMost = 200;
 const candidatesMost = 100_000;
+/** Least factor of a range: by smaller ones a value takes very many steps from one whole number to the next. */
+const factorLeast = 1.001;
 const examples: Readonly<Record<Unit, string>> = {
   count: "10..500, 10..500:10 (step), 10..1000x2 (factor) or 10,20,50",
   ms: "50ms..2s, 1s..60s:1s (step), 1s..64sx2 (factor) or 1s,5s,30s",
@@ -124,7 +126,7 @@ function linear(from: number, to: number, step: number): number[] {
 
 /** Returns the values from one end by a factor, in whole numbers, and the other end. */
 function geometric(from: number, to: number, factor: number): number[] {
-  if (from <= 0 || factor <= 1) return [];
+  if (from <= 0 || factor < factorLeast) return [];
   const numbers: number[] = [];
   for (let value = from; value < to; value *= factor) {
     const whole = Math.round(value);

@@ -217,7 +217,7 @@ function retryAfterFinding(refusals: readonly SeenCall[]): Finding {
   const carrying = refusals.filter(({ retryAfter }) => whole(retryAfter) !== null);
   const [seen] = carrying.length > 0 ? carrying : refusals;
   const shown = seen === undefined ? "" : `${callAt(seen)} was refused with `;
-  const what = carrying.length > 0 ? `Retry-After ${seen?.retryAfter}` : "none";
+  const what = seen?.retryAfter == null ? "none" : `Retry-After ${seen.retryAfter}`;
   const sure = carrying.length === 0 || carrying.length === refusals.length ? "certain" : "likely";
   return about({ name: "retryAfter", scope }).found(carrying.length > 0, sure, `${shown}${what}`, refusals);
 }

@@ -61,6 +61,7 @@ describe("ranges", () => {
     ["crowd.clients=9..5", '"9..5"'],
     ["crowd.clients=1..5:0", '"1..5:0"'],
     ["crowd.clients=1.5..5", '"1.5..5"'],
+    ["crowd.clients=1..1000000x1.0000000001", '"1..1000000x1.0000000001"'],
   ])("%s is no range", (text, got) => {
     const { code, problems } = codedError(() => values(text));
     expect(code).toBe("USAGE");

@@ -305,6 +305,13 @@ test("Retry-After is certain where all refusals have it, or none; of some it is 
   ]);
 });
 
+test("Retry-After that is no whole number of seconds is none that callers can read, and is told", async () => {
+  const made = await found(target({ left: [1, 60], more: { retryAfter: "Fri, 02 Jan 2026 03:04:00 GMT" } }));
+  expect(made.said("retryAfter").slice(0, 3)).toEqual([
+    ...[false, "certain", "call 3 was refused with Retry-After Fri, 02 Jan 2026 03:04:00 GMT"],
+  ]);
+});
+
 test("of two full windows, the one that refuses is told", async () => {
   const both = await found(target({ left: [2, 2] }));
   expect(both.said("firstRefuser")).toEqual([

@@ -15,7 +15,7 @@ export interface Shown {
   readonly reset?: number;
   readonly resetAtMs?: number;
   readonly enforced?: boolean;
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | string;
   readonly body?: unknown;
   /** GraphQL's windows, as a status and the answers of queries show them. */
   readonly graphql?: ShownGraphql;
