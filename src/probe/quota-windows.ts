@@ -168,11 +168,19 @@ export function gridOf(
   const length = isBySecond ? bySecond : asSaid;
   const isOpened = isOffGrid ? contains(length, saidMs) || null : isOpenedBy(gap, length, saidMs);
   if (length !== null && isOpened === true) {
+    const windowSeconds = secondsIn(length, saidMs);
+    // Gaps have nothing in common, too, if windows of a grid were not seen.
+    const isOffAnyGrid =
+      gap === null &&
+      phaseOf(
+        windows.map(({ end }) => end),
+        windowSeconds * 1000,
+      ) === null;
     const isSure =
-      gap === null && !isBySecond && isExact(contains(length, saidMs) ? length : bySecond, saidMs);
+      isOffAnyGrid && !isBySecond && isExact(contains(length, saidMs) ? length : bySecond, saidMs);
     const confidence = isSure ? "certain" : "likely";
     return {
-      ...{ windowSeconds: secondsIn(length, saidMs), anchor: "first-request", calls },
+      ...{ windowSeconds, anchor: "first-request", calls },
       ...{ confidence, anchorConfidence: confidence },
       evidence: `${counted(lengths.length, "window")} lasted ${spanText(length)} from ${isBySecond ? "the second of " : ""}${lengths.length === 1 ? "its" : "their"} first call`,
     };

@@ -168,6 +168,23 @@ describe("the length and the grid", () => {
     });
   });
 
+  test("are not surely of first calls where unseen windows of a grid explain the gaps, too", () => {
+    // Windows of a second by ends of whole seconds; calls come late into each.
+    const told = (endMs: number, openedMs: number): ProbedWindow => ({
+      ...{ calls: [call(openedMs, 1, 400)], end: { least: endMs - 999, most: endMs } },
+      opened: { least: openedMs, most: openedMs + 10 },
+    });
+    const skipped = [told(2_000, 600), told(3_000, 1_600), told(5_000, 3_600)];
+    expect(gridOf(skipped, 1_000, 0, skew)).toMatchObject({
+      ...{ windowSeconds: 1, anchor: "first-request", confidence: "likely" },
+    });
+    const apart = [told(2_000, 1_000), told(3_500, 2_500), told(5_250, 4_250)].map((each) => ({
+      ...each,
+      end: { least: each.end.most - 9, most: each.end.most },
+    }));
+    expect(gridOf(apart, 1_000, 0, skew)).toMatchObject({ anchor: "first-request", confidence: "certain" });
+  });
+
   test("are of first calls where windows in a row end no whole seconds apart, if one was seen from its first", () => {
     const joined = [window(60_000), window(120_100, 60_100)];
     expect(gridOf(joined, 60_000, 0, skew)).toMatchObject({
