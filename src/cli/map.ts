@@ -53,7 +53,7 @@ export const verb = defineVerb({
       terminal.progress(`reading ${path}`);
       const source = await openBytes(path);
       const text = await textOfFile({ open: () => source, name: path });
-      seen.push(...readTranscript(text, path, secrets));
+      for (const each of readTranscript(text, path, secrets)) seen.push(each);
     }
     const proposal = propose(seen, secrets, called);
     const text = `${JSON.stringify(proposal.policy, null, 2)}\n`;

@@ -2,7 +2,7 @@
 // other, must explain who was admitted. A lost update has no such order. The claimed laws that look at one run judge
 // the orders.
 import fc from "fast-check";
-import { failureIn, type PlaceOf } from "../engine/limiter-failure.ts";
+import { failureIn } from "../engine/limiter-failure.ts";
 import { type OpFrequencies, usualProfile } from "./arbitraries.ts";
 import type { CheckOptions, CheckProgress } from "./check-options.ts";
 import type { RulesKind } from "./law.ts";
@@ -116,17 +116,13 @@ export async function checkOverlaps<K extends LawKind>(
 class OverlapTrial<K extends LawKind> {
   overlapped = 0;
   readonly #kit: OverlapKit<K>;
-  readonly #signal: { readonly aborted: boolean } | undefined;
-  readonly #replaying: boolean;
-  readonly #placeOf: PlaceOf | undefined;
+  readonly #options: Pick<OverlapOptions, "signal" | "path" | "placeOf">;
   #kind: "broken" | "failed" | null = null;
   #hung = 0;
 
-  constructor(kit: OverlapKit<K>, { signal, path, placeOf }: OverlapOptions) {
+  constructor(kit: OverlapKit<K>, options: Pick<OverlapOptions, "signal" | "path" | "placeOf">) {
     this.#kit = kit;
-    this.#signal = signal;
-    this.#replaying = path !== undefined;
-    this.#placeOf = placeOf;
+    this.#options = options;
   }
 
   /** True once a run failed; later runs make its script smaller. */
@@ -136,9 +132,9 @@ class OverlapTrial<K extends LawKind> {
 
   async run(drawn: Drawn<K>): Promise<void> {
     // After ten missing answers, stop making the counterexample smaller: each costs a wait.
-    if (this.#signal?.aborted || this.#hung > 10) throw new fc.PreconditionFailure(true);
+    if (this.#options.signal?.aborted || this.#hung > 10) throw new fc.PreconditionFailure(true);
     // fast-check drops calls but keeps the scheduler's seed. Fewer calls may need other interleavings.
-    const shrinking = this.#kind === "broken" || this.#replaying;
+    const shrinking = this.#kind === "broken" || this.#options.path !== undefined;
     for (const weave of [drawn.weave, ...(shrinking ? moreWeaves : [])])
       if (!(await this.#try(drawn, schedulerOf(weave)))) return;
   }
@@ -156,7 +152,7 @@ class OverlapTrial<K extends LawKind> {
       this.#kind = "failed";
       if (failure.hung) this.#hung += 1;
       const history = rounds.flatMap(({ events }) => events);
-      throw new Failed(script, history, failure, this.#placeOf);
+      throw new Failed(script, history, failure, this.#options.placeOf);
     }
     if (this.#kind === "failed") return true;
     const found = await new OrderSearch(this.#kit, script, rounds).unexplained();

@@ -1,5 +1,6 @@
 // Bounds the wait for a limiter's answers. A promise that never settles would hang a check, and the test runner's
 // time-out cannot say which call hangs. The timers are injected, like every clock.
+import { proxyable, withMembers } from "../engine/frozen.ts";
 
 /** The timer functions that a wait needs; `globalThis` has them. */
 export type Timers = Readonly<
@@ -18,7 +19,7 @@ export function patient<F extends Maker>(factory: F, timers: Timers | undefined,
   const { create, restore } = factory;
   const wait = waiter(timers, msMost);
   const made = async (limiter: unknown): Promise<unknown> => patientLimiter(await wait(limiter), wait);
-  return Object.assign(Object.create(factory) as F, {
+  return withMembers(factory, {
     create: (...args: never[]) => made(create.apply(factory, args)),
     ...(restore && { restore: (...args: never[]) => made(restore.apply(factory, args)) }),
   });
@@ -34,11 +35,11 @@ type Wait = <T>(answer: T | PromiseLike<T>) => T | Promise<T>;
 
 function patientLimiter(limiter: unknown, wait: Wait): unknown {
   if (typeof limiter !== "object" || limiter === null) return limiter;
-  return new Proxy(limiter, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
+  return new Proxy(proxyable(limiter), {
+    get(_, name) {
+      const member: unknown = Reflect.get(limiter, name);
       if (typeof member !== "function") return member;
-      return (...args: unknown[]): unknown => wait(member.apply(target, args));
+      return (...args: unknown[]): unknown => wait(member.apply(limiter, args));
     },
   });
 }

@@ -1,6 +1,7 @@
 // Finds the anchor of fixed windows if a limiter does not say it, by calls that tell the anchors apart.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
+import { withMembers } from "../engine/frozen.ts";
 import { failureIn } from "../engine/limiter-failure.ts";
 import { type Rules, type RulesInput, type Scope, userLimit } from "../rules/rules.ts";
 import { playCalls } from "./history.ts";
@@ -28,8 +29,7 @@ export async function anchored(
   startMs: number,
 ): Promise<LimiterFactory> {
   if (factory.anchorUnsaid !== true) return factory;
-  const said = (facts: Partial<LimiterFactory>) =>
-    Object.assign(Object.create(factory) as LimiterFactory, facts);
+  const said = (facts: Partial<LimiterFactory>) => withMembers(factory, facts);
   try {
     const windows = new FilledWindows(factory, given ?? small, startMs);
     if (windows.limit > filledMost) return factory;

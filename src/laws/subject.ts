@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { agreedRules } from "../engine/adapter-rules.ts";
+import { withMembers } from "../engine/frozen.ts";
 import { failureIn, gotAt, type PlaceOf, placeOfThrow } from "../engine/limiter-failure.ts";
 import { claimsOf, requirePromise } from "../rules/algorithms.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
@@ -44,7 +45,7 @@ export async function prepare(
   // A limiter that is never told of a completion can only charge at the decision.
   const charge = may.has("settle") ? {} : { graphqlCharge: ["prepaid"] as const };
   const semantics = { ...charge, ...factory.semantics };
-  const subject = Object.assign(Object.create(factory) as LimiterFactory, { semantics, rules, startMs });
+  const subject = withMembers(factory, { semantics, rules, startMs });
   return { subject, may };
 }
 

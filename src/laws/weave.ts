@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type fc from "fast-check";
 import type { Seam } from "../engine/adapter.ts";
+import { proxyable } from "../engine/frozen.ts";
 import { quote } from "../rules/errors.ts";
 
 /** Methods that change nothing in the store, and whose callers rely on their running at once. */
@@ -58,14 +59,14 @@ export class Weave implements Seam {
   }
 
   over<S extends object>(store: S): S {
-    return new Proxy(store, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name, target);
+    return new Proxy(proxyable(store), {
+      get: (_, name) => {
+        const member: unknown = Reflect.get(store, name);
         if (typeof member !== "function" || name === "constructor") return member;
         return (...args: unknown[]): unknown => {
-          if (!this.#overlapping || atOnce.has(name)) return member.apply(target, args);
+          if (!this.#overlapping || atOnce.has(name)) return member.apply(store, args);
           const step = this.#step(`${String(name)}(${args.map(words).join(", ")})`);
-          return chainedCall(() => step.then(() => ({ value: member.apply(target, args) as unknown })));
+          return chainedCall(() => step.then(() => ({ value: member.apply(store, args) as unknown })));
         };
       },
     });

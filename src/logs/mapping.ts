@@ -74,20 +74,13 @@ export function guessMapping(sample: LogSample, flags: MappingFlags, file: strin
   for (const [role, name] of Object.entries(named) as [NamedRole, string][])
     uses.push(namedColumn(sample, role, name));
   uses.push(...dayAndHour(sample, uses));
-  const open = Object.keys(guesses) as GuessedRole[];
-  const search = (
-    find: (role: GuessedRole, isTaken: (index: number) => boolean) => ColumnUse | null,
-  ): void => {
-    for (const role of open) {
-      if (uses.some((use) => use.role === role)) continue;
-      const found = find(role, isTaken);
+  for (const guess of [byName, byValue])
+    for (const role of Object.keys(guesses) as GuessedRole[]) {
+      const found = find(uses, role) === undefined ? guess(sample, role, isTaken) : null;
       if (found !== null) uses.push(found);
     }
-  };
-  search((role, taken) => byName(sample, role, taken));
-  search((role, taken) => byValue(sample, role, taken));
   requireEnough(uses, sample, file);
-  const user = uses.find(({ role }) => role === "user");
+  const user = find(uses, "user");
   const userIsToken =
     user !== undefined &&
     (flags.tokenColumn !== undefined || isTokenColumn(sample.columns[user.index], user.path));

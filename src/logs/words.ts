@@ -51,25 +51,22 @@ const isCount = (word = ""): boolean => /^\d+$/.test(word);
 const isRequest = (word = ""): boolean => /^[A-Z-]+ \S/.test(word);
 const hasPort = (word = ""): boolean => /[\d\]]:\d+$/.test(word);
 
+type Fits = (words: readonly string[]) => boolean;
+const isClassic: Fits = ([time = "", , client, ...rest]) =>
+  isTime(time) && hasPort(client) && isRequest(rest[8]);
+/** @param at place of the bytes received, behind which stand those sent */
+const isProxys =
+  (at: number): Fits =>
+  (words) =>
+    isTime(words[0] ?? "") && isRequest(words[1]) && [2, at, at + 1].every((place) => isCount(words[place]));
+
 /** Layouts, each with a test of whether the words of a line stand where it has them. */
-const placed: readonly (readonly [layout: readonly string[], fits: (words: readonly string[]) => boolean])[] =
-  [
-    [
-      application,
-      ([, time = "", , client, ...rest]) => isTime(time) && hasPort(client) && isRequest(rest[8]),
-    ],
-    [classic, ([time = "", , client, ...rest]) => isTime(time) && hasPort(client) && isRequest(rest[8])],
-    [
-      envoy,
-      ([time = "", request, code, , received, sent]) =>
-        isTime(time) && isRequest(request) && [code, received, sent].every(isCount),
-    ],
-    [
-      istio,
-      ([time = "", request, code, , , , , received, sent]) =>
-        isTime(time) && isRequest(request) && [code, received, sent].every(isCount),
-    ],
-  ];
+const placed: readonly (readonly [layout: readonly string[], fits: Fits])[] = [
+  [application, (words) => isClassic(words.slice(1))],
+  [classic, isClassic],
+  [envoy, isProxys(4)],
+  [istio, isProxys(7)],
+];
 
 /** Least number of words of a line that name themselves; they must also be more than half of its words. */
 const namedLeast = 3;

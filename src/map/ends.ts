@@ -1,5 +1,6 @@
 // Ends of windows, as answers show them over time → the possible lengths of windows, and the rounding of resets.
 import type { AnswerReading } from "../wire/read-answer.ts";
+import { leastOf, mostOf } from "./extremes.ts";
 import type { SeenAnswers } from "./seen.ts";
 
 type Reset = NonNullable<AnswerReading["reset"]>;
@@ -30,7 +31,10 @@ export const shownEnd = (seen: SeenAnswers | undefined, reset: Reset | null): Sh
 
 /** Returns the longest wait for a reset, ms; 0 if none was shown. */
 export const longestWaitMs = (shown: readonly ShownEnd[]): number =>
-  Math.max(0, ...shown.map((each) => endOf(each) - each.atMs));
+  mostOf(
+    shown.map((each) => endOf(each) - each.atMs),
+    0,
+  );
 
 /** Returns the greatest length in whole seconds that ends of windows allow; infinite if no caller saw two windows. */
 export function mostSeconds(shown: readonly ShownEnd[]): number {
@@ -45,7 +49,7 @@ export function mostSeconds(shown: readonly ShownEnd[]): number {
     }),
   );
   // A caller's windows do not overlap.
-  return Math.floor((Math.min(...gaps) + clockDoubt(shown) + wayMs + (afterMs === null ? gridMs : 0)) / 1000);
+  return Math.floor((leastOf(gaps) + clockDoubt(shown) + wayMs + (afterMs === null ? gridMs : 0)) / 1000);
 }
 
 /** Returns the lengths in whole seconds that resets and ends allow; none if no caller saw two windows. */
@@ -68,12 +72,15 @@ export function settledSeconds(shown: readonly ShownEnd[]): number | null {
 export function isRoundedUp(shown: readonly ShownEnd[]): boolean {
   if (shown.some(({ reset }) => reset.afterMs === null || reset.gridMs < clockMs)) return true;
   if (shown.some(({ reset }) => reset.afterMs === 0)) return false;
-  const sorted = shown.toSorted((one, other) => one.atMs - other.atMs);
-  return sorted.some((last, at) => {
-    const next = sorted.slice(at + 1).find(({ caller }) => caller === last.caller);
-    if (next === undefined || endOf(next) - endOf(last) <= endsApartMs) return false;
-    return next.atMs - last.atMs + wayMs <= clockMs / 2;
-  });
+  const latest = new Map<string, ShownEnd>();
+  return shown
+    .toSorted((one, other) => one.atMs - other.atMs)
+    .some((next) => {
+      const last = latest.get(next.caller);
+      latest.set(next.caller, next);
+      if (last === undefined || endOf(next) - endOf(last) <= endsApartMs) return false;
+      return next.atMs - last.atMs + wayMs <= clockMs / 2;
+    });
 }
 
 /** Returns the likeliest length, seconds; `null` if several are equally likely. */

@@ -54,10 +54,10 @@ function readPresets(): readonly ReadPreset[] {
 export function knownFormat(seen: readonly SeenAnswers[]): KnownFormat | null {
   const names = new Set(seen.flatMap(({ headers }) => Object.keys(headers)).filter(isLimitLike));
   const found = readPresets().flatMap(({ name, policy, wire, headers: known, own }) => {
+    if (![...names].every((each) => known.has(each))) return [];
     const format = { name, policy, wire, readings: readingsBy(wire, policy, seen) };
     const told = isTold(wire, seen, [...names]);
     const isKnown =
-      [...names].every((each) => known.has(each)) &&
       format.readings.some((each) => each.length > 0) &&
       format.readings.flat().every((each) => isOf(format, each));
     const unseen = own.filter((each) => !names.has(each)).length;

@@ -4,6 +4,7 @@ import { usesMost } from "../policy/schema.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { AnswerReading } from "../wire/read-answer.ts";
+import { leastOf, mostOf } from "./extremes.ts";
 import { isAboutLimits, type PathShape, pathsTo, samplePath, shapeOf } from "./paths.ts";
 import type { MapQuestion } from "./question.ts";
 import type { SeenAnswers } from "./seen.ts";
@@ -24,11 +25,13 @@ export function operationsOf(
   quotas: readonly string[],
   questions: MapQuestion[],
 ): Parts {
-  const groups = new Map<string, Answered>();
+  const groups = new Map<string, [SeenAnswers, readonly AnswerReading[]][]>();
   for (const [index, each] of seen.entries()) {
     const shown = readings[index] ?? [];
     const key = isAboutLimits(each) ? "status" : namesOf(shown, quotas).slice(0, usesMost).join(" ");
-    groups.set(key, [...(groups.get(key) ?? []), [each, shown]]);
+    const group = groups.get(key) ?? [];
+    group.push([each, shown]);
+    groups.set(key, group);
   }
   const used = [...groups].filter(([key]) => key !== "status" && key !== "");
   if (used.length === 0) used.push([quotas.slice(0, usesMost).join(" ") || "requests", groups.get("") ?? []]);
@@ -120,14 +123,14 @@ function costOf(quota: string, operation: string, answered: Answered, questions:
     // Before a refusal, somebody used up what was left.
     if (before !== undefined && remaining < before && !isRefusal(status)) falls.push(before - remaining);
   }
-  const least = Math.min(...falls);
+  const least = leastOf(falls);
   if (falls.length === 0 || falls.every((fall) => fall === 1)) return 1;
   const isSteady = falls.every((fall) => fall === least);
   questions.push({
     path: `operations.${operation}.uses.${quota}`,
     seen: isSteady
       ? `Remaining fell by ${least} from answer to answer, ${counted(falls.length, "time")}.`
-      : `Remaining fell by ${least} to ${Math.max(...falls)} from answer to answer; the least is taken for a call's cost.`,
+      : `Remaining fell by ${least} to ${mostOf(falls)} from answer to answer; the least is taken for a call's cost.`,
     settle: "Call twice in a row while nobody else does: the fall is the cost.",
   });
   return least;

@@ -6,6 +6,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import { anchorOf, isRoundedUp, windowEnds } from "./ends.ts";
+import { mostOf } from "./extremes.ts";
 import { knownFormat } from "./known-format.ts";
 import { operationsOf } from "./operations.ts";
 import type { MapQuestion } from "./question.ts";
@@ -117,7 +118,7 @@ function withLimitsSeen(
 ): PolicyInput {
   const changed = Object.entries(quotas).map(([quota, { algorithm, ...rest }]) => {
     const known = seen.get(quota);
-    const limit = Math.max(...(known?.limits ?? []));
+    const limit = mostOf([...(known?.limits ?? [])]);
     if (known === undefined || !(limit >= 1)) return [quota, { ...rest, algorithm }] as const;
     if (algorithm.kind === "token-bucket")
       return [quota, { ...rest, algorithm: { ...algorithm, capacity: limit } }] as const;
@@ -141,7 +142,10 @@ function letThrough(seen: readonly SeenAnswers[]): number {
   for (const { caller, status } of seen)
     if (isRefusal(status)) refused.add(caller);
     else if (status < 400 && !refused.has(caller)) admitted.set(caller, (admitted.get(caller) ?? 0) + 1);
-  return Math.max(0, ...[...refused].map((caller) => admitted.get(caller) ?? 0));
+  return mostOf(
+    [...refused].map((caller) => admitted.get(caller) ?? 0),
+    0,
+  );
 }
 
 function newPolicy(

@@ -13,6 +13,7 @@ import {
   shownEnd,
   windowEnds,
 } from "./ends.ts";
+import { mostOf } from "./extremes.ts";
 import type { MapQuestion } from "./question.ts";
 import type { FoundForm } from "./reset-form.ts";
 import type { SeenAnswers } from "./seen.ts";
@@ -118,7 +119,7 @@ function limitOf(
 ): number {
   const path = `quotas.${name}.algorithm.limit`;
   const guess = mostLeft > 0 ? mostLeft + 1 : Math.max(1, letThrough);
-  const limit = limits.size > 0 ? Math.max(...limits) : mostWhole > 0 ? mostWhole : guess;
+  const limit = limits.size > 0 ? mostOf([...limits]) : mostWhole > 0 ? mostWhole : guess;
   if (limits.size > 1)
     questions.push({
       path,

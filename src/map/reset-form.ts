@@ -2,6 +2,7 @@
 import type { ResetMeaning, TimeForm } from "../policy/wire-data.ts";
 import { timeForms } from "../policy/wire-words.ts";
 import { type ReadTime, readTime } from "../wire/times.ts";
+import { leastOf, mostOf } from "./extremes.ts";
 
 /** A reset as it was shown, with its surroundings. */
 export interface ShownReset {
@@ -89,15 +90,20 @@ function isLikely(time: ReadTime, atMs: number | null): boolean {
 type Timed = ShownReset & { readonly atMs: number };
 type Pair = readonly [Timed, Timed];
 
-/** Returns consecutive readings of one caller's quota that are far enough apart. */
+/** Returns each reading of a caller's quota with the latest one that is far enough before it. */
 function pairsOf(shown: readonly ShownReset[]): Pair[] {
   const timed = shown
     .filter((each): each is Timed => each.atMs !== null)
     .toSorted((one, other) => one.atMs - other.atMs);
-  return timed.flatMap((later, index) => {
-    const earlier = timed
-      .slice(0, index)
-      .findLast(({ of, atMs }) => of === later.of && later.atMs - atMs >= apartMs);
+  /** Readings by caller and quota, from the latest on that is far enough before the one at hand. */
+  const waiting = new Map<string, Timed[]>();
+  return timed.flatMap((later) => {
+    const before = waiting.get(later.of) ?? [];
+    waiting.set(later.of, before);
+    const near = before.findIndex(({ atMs }) => later.atMs - atMs < apartMs);
+    before.splice(0, (near === -1 ? before.length : near) - 1);
+    const [earlier] = near === 0 ? [] : before;
+    before.push(later);
     return earlier === undefined ? [] : [[earlier, later] as const];
   });
 }
@@ -125,7 +131,7 @@ function found(form: TimeForm, shown: readonly ShownReset[]): FoundForm {
     form,
     means: isEnd ? "window-end" : everyMs === null ? null : "full",
     everyMs: isEnd ? null : everyMs,
-    longestMs: Math.max(0, ...spans),
+    longestMs: mostOf(spans, 0),
   };
 }
 
@@ -142,7 +148,7 @@ function refillOf(form: TimeForm, shown: readonly ShownReset[]): number | null {
   const [least, most] = [points[0], points.at(-1)];
   if (least === undefined || most === undefined) return null;
   // Seconds are rounded, and an instant is compared with the answer's date, which is rounded, too.
-  const gridMs = Math.min(...points.map((each) => each.gridMs));
+  const gridMs = leastOf(points.map((each) => each.gridMs));
   const slackMs = (gridMs > 1 ? gridMs : 0) + (most.isInstant ? toleranceMs : 0);
   const rate = most.span / most.taken;
   const isApart = most.span - least.span > Math.max(most.span * 0.2, 2 * slackMs);

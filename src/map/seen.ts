@@ -40,7 +40,7 @@ export interface RawExchange {
   /** Time by the caller's clock, ms since the epoch. `null` leaves it to the `Date` header. */
   readonly atMs: number | null;
   /** Name of the caller, if no credential tells callers apart. */
-  readonly caller?: string;
+  readonly caller?: string | undefined;
 }
 
 /** Greatest length of a body that is parsed, characters. */
@@ -122,7 +122,7 @@ function graphqlOf(body: string, segments: readonly string[] | null): SeenAnswer
 
 /** Returns the JSON of a text; `undefined` if it is none, is cut off or is too large. */
 function parsed(text: string): unknown {
-  if (text.length > bodyMost) return undefined;
+  if (text === "" || text.length > bodyMost) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {

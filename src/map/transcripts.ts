@@ -66,6 +66,9 @@ function fieldsOf(list: unknown): [string, string][] {
   });
 }
 
+/** Parts of an exchange that no line of a log has. */
+const unseen = { requestHeaders: [], requestBody: "", body: "" } as const;
+
 /** Words that writers of logs put before a header's name. */
 const prefix = /^(?:sent_http_|upstream_http_|resp(?:onse)?_(?:headers?_)?|headers?_|http_)/i;
 const roles = {
@@ -109,7 +112,8 @@ function jsonExchange(line: string): RawExchange[] {
   if (!(status >= 100)) return [];
   const received = textOfValue(memberOf(row, ["received"]));
   const caller = callerNames.map((name) => callers.get(name)).find((name) => name !== undefined);
-  return [exchange(found.method, found.url, status, headers, timeOf(found.time ?? received), caller)];
+  const { method = "GET", url = "", time = received } = found;
+  return [{ ...unseen, method, url, status, headers, atMs: timeOf(time), caller }];
 }
 
 /** Tells whether a field of a log names something. */
@@ -133,28 +137,9 @@ function timeOf(text: string | undefined): number | null {
 }
 
 function accessExchange(line: string): RawExchange[] {
-  const [, method, url, status] = /"([A-Z]+) (\S+) HTTP\/[\d.]+" (\d{3})\b/.exec(line) ?? [];
+  const [, method = "", url = "", status] = /"([A-Z]+) (\S+) HTTP\/[\d.]+" (\d{3})\b/.exec(line) ?? [];
   if (status === undefined) return [];
   const [address, , user] = splitAccessLog(line) ?? [];
   const caller = [user?.text, address?.text].find(isNamed);
-  return [exchange(method, url, Number(status), [], null, caller)];
+  return [{ ...unseen, method, url, status: Number(status), headers: [], atMs: null, caller }];
 }
-
-const exchange = (
-  method: string | undefined,
-  url: string | undefined,
-  status: number,
-  headers: [string, string][],
-  atMs: number | null,
-  caller: string | undefined,
-): RawExchange => ({
-  method: method ?? "GET",
-  url: url ?? "",
-  requestHeaders: [],
-  requestBody: "",
-  status,
-  headers,
-  body: "",
-  atMs,
-  ...(caller === undefined ? {} : { caller }),
-});

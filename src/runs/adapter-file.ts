@@ -5,6 +5,7 @@ import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Plugin } from "esbuild";
 import type { LimiterFactory } from "../engine/adapter.ts";
+import { withMembers } from "../engine/frozen.ts";
 import type { QuotaLimiterFactory } from "../engine/quota-limiter.ts";
 import { requireFile } from "../files/read-file.ts";
 import {
@@ -170,5 +171,5 @@ function factoryOf(exported: unknown, { path, kind: made }: PlacedModule): Limit
   problems.push(...misspelt(exported, factoryMembers));
   if (problems.length > 0) throw noLimiter(made, problems);
   const factory = exported as LimiterFactory;
-  return name === undefined ? Object.assign(Object.create(factory), { name: basename(path) }) : factory;
+  return name === undefined ? withMembers(factory, { name: basename(path) }) : factory;
 }

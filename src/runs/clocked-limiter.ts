@@ -1,6 +1,7 @@
 // `check --adapter FILE`: runs a user's limiter under a clock that the scripts move. The limiter may read the time that
 // it is told, `Date.now`, or timers of its own.
 import type { LimiterClock } from "../../sim/adapter/asker.ts";
+import { proxyable, withMembers } from "../engine/frozen.ts";
 import type { JobLimiter } from "./job.ts";
 
 /** Returns the same kind of limiter. While its code runs, and only then, it sees the scripts' clocks and timers. */
@@ -10,7 +11,7 @@ export function clockedFactory<F extends Made>({ factory, clock }: JobLimiter<F>
     limiter instanceof Promise
       ? limiter.then((one: unknown) => clockedLimiter(one, clock))
       : clockedLimiter(limiter, clock);
-  return Object.assign(Object.create(factory) as F, {
+  return withMembers(factory, {
     async setNow(nowMs: number): Promise<void> {
       await clock.set(nowMs);
       await setNow?.call(factory, nowMs);
@@ -38,16 +39,16 @@ interface Made {
  */
 function clockedLimiter(limiter: unknown, clock: LimiterClock): unknown {
   if (typeof limiter !== "object" || limiter === null) return limiter;
-  return new Proxy(limiter, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
+  return new Proxy(proxyable(limiter), {
+    get(_, name) {
+      const member: unknown = Reflect.get(limiter, name);
       if (name === "close")
         return async (): Promise<void> => {
-          if (typeof member === "function") await clock.during(() => member.call(target) as unknown);
+          if (typeof member === "function") await clock.during(() => member.call(limiter) as unknown);
           clock.clear?.();
         };
       if (typeof member !== "function" || name === "setNow") return member;
-      return (...args: unknown[]): unknown => clock.during(() => member.apply(target, args) as unknown);
+      return (...args: unknown[]): unknown => clock.during(() => member.apply(limiter, args) as unknown);
     },
   });
 }

@@ -9,6 +9,7 @@ import type { EventOf, JobName, ResultOf, TaskOf } from "./jobs.ts";
 import { scenarioOf } from "./scenario-data.ts";
 import { errorOf, received } from "./sent-error.ts";
 import { endedBy, graceMs, type ThreadEnd } from "./thread-end.ts";
+import { entryNamed } from "./thread-entry.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread-messages.ts";
 
 /** The user's files whose code a thread runs. */
@@ -114,12 +115,6 @@ interface Limits {
   readonly importMs: number | null;
 }
 
-/** Threads run the built package, even if this runs from the sources: Node starts no thread from TypeScript. */
-const entry = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/src/runs/job-thread-entry.js" : "./job-thread-entry.js",
-  import.meta.url,
-);
-
 /** Longest time for a thread's end, ms. A thread that takes longer is in native code. */
 const endMs = 3_000;
 
@@ -149,7 +144,12 @@ class JobThread {
     this.#modules = modules;
     this.#signal = signal;
     this.#importing = modules[0] ?? null;
-    this.#worker = new Worker(entry, { workerData, argv: process.argv.slice(2), stdout: true, stderr: true });
+    this.#worker = new Worker(entryNamed("job-thread-entry"), {
+      workerData,
+      argv: process.argv.slice(2),
+      stdout: true,
+      stderr: true,
+    });
     // Standard output belongs to the verb.
     this.#worker.stdout.pipe(process.stderr, { end: false });
     this.#worker.stderr.pipe(process.stderr, { end: false });

@@ -2,6 +2,7 @@
 // or timers of its own.
 import type { LimiterFactory } from "../engine/adapter.ts";
 import { followedRules } from "../engine/adapter-rules.ts";
+import { withMembers } from "../engine/frozen.ts";
 import { patient } from "../laws/patience.ts";
 import { anchored } from "../laws/shown-anchor.ts";
 import { newYear2026Ms } from "../laws/subject.ts";
@@ -43,7 +44,7 @@ export async function patientLimiter({ factory, clock, ...rest }: JobLimiter): P
   const asked = patient(clockedFactory({ factory, clock }), ownTimers);
   const { algorithm, semantics, fromStart } = await anchored(asked, undefined, newYear2026Ms);
   const known = { algorithm, semantics, fromStart };
-  return { factory: Object.assign(patient(factory, ownTimers), known), clock, ...rest };
+  return { factory: withMembers(patient(factory, ownTimers), known), clock, ...rest };
 }
 
 /** Returns the facts that the reader of such a run must know. */

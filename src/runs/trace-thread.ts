@@ -6,14 +6,9 @@ import { CallBatch } from "../trace/batch.ts";
 import { callsOf } from "../trace/call-stream.ts";
 import { type AnyTraceReading, openTrace } from "../trace/read.ts";
 import { received } from "./sent-error.ts";
+import { entryNamed } from "./thread-entry.ts";
 import { traceBytes } from "./trace-bytes.ts";
 import type { FromTraceThread, ToTraceThread } from "./trace-thread-messages.ts";
-
-/** Threads run the built package, even if this runs from the sources: Node starts no thread from TypeScript. */
-const entry = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/src/runs/trace-thread-entry.js" : "./trace-thread-entry.js",
-  import.meta.url,
-);
 
 export interface TraceFileOptions {
   /** True to sort, as for `openTrace`. Such a trace is read in this thread. */
@@ -88,7 +83,7 @@ class TraceThread {
 
   constructor(path: string, signal: AbortSignal) {
     this.#signal = signal;
-    this.#worker = new Worker(entry, { workerData: path });
+    this.#worker = new Worker(entryNamed("trace-thread-entry"), { workerData: path });
     this.#worker.on("message", (message: FromTraceThread) => {
       this.#messages.push(message);
       this.#wake();

@@ -61,6 +61,12 @@ const ageMs = 86_400_000;
 /** Number of turns of the event loop that a limiter may take by short timers. After that it is only awaited. */
 const turnsMost = 1_000;
 
+/** Returns an answer, or a promise of it in place of any other object that has a `then`. */
+const eventual = <T>(answer: T): T =>
+  typeof (answer as { readonly then?: unknown } | null | undefined)?.then === "function"
+    ? (Promise.resolve(answer) as T)
+    : answer;
+
 export class VirtualClock {
   nowMs = 1_767_225_600_000;
   /** True if no timer fires, as in a process that is frozen between requests (an edge function's). */
@@ -114,7 +120,7 @@ export class VirtualClock {
    */
   yielding<T>(run: () => T): T {
     return this.during(() => {
-      const answer = run();
+      const answer = eventual(run());
       if (answer instanceof Promise) this.#yield(answer);
       return answer;
     });
@@ -205,7 +211,7 @@ export class VirtualClock {
     };
     let answer: T;
     try {
-      answer = run();
+      answer = eventual(run());
     } catch (error) {
       done();
       throw error;

@@ -292,19 +292,21 @@ function reading(
     if (parts[name] !== undefined) return Number(parts[name]);
     return row.omitsZero && placeOf(row, `{${name}}`) !== undefined ? 0 : null;
   };
-  const time =
-    row.reset === undefined || parts["reset"] === undefined
-      ? null
-      : readTime(row.reset.form, parts["reset"], row.reset.gridMs);
-  if (row.reset !== undefined && parts["reset"] !== undefined && time === null)
-    unread.push({ at: placeOf(row, "{reset}") ?? "", text: parts["reset"].slice(0, textMost) });
+  const { reset: text } = parts;
+  let reset: AnswerReading["reset"] = null;
+  if (row.reset !== undefined && text !== undefined) {
+    const { form, means, gridMs } = row.reset;
+    const time = readTime(form, text, gridMs);
+    if (time !== null) reset = Object.assign(time, { means });
+    else unread.push({ at: placeOf(row, "{reset}") ?? "", text: text.slice(0, textMost) });
+  }
   return {
     quota: parts["quota"] ?? onlyOf(row.quotas, quotas),
     limit: row.limitPerSeconds === undefined ? number("limit") : null,
     remaining: number("remaining"),
     used: number("used"),
     windowSeconds: number("window") ?? secondsOf(number("windowMs")),
-    reset: time === null || row.reset === undefined ? null : Object.assign(time, { means: row.reset.means }),
+    reset,
   };
 }
 

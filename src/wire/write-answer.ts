@@ -140,17 +140,10 @@ function valuesOf(
     limit: Math.ceil(limit * perSeconds),
     remaining: shownAs(Math.round(remaining / grain) * grain),
     used: shownAs(Math.round(used / grain) * grain),
-    ...(windowSeconds === undefined ? {} : { window: windowSeconds, windowMs: windowSeconds * 1000 }),
-    ...(reset === undefined
-      ? {}
-      : {
-          reset: writeTime(
-            reset,
-            reset.means === "next" ? next : resetAtMs,
-            nowMs,
-            reset.round ?? shown.reset,
-          ),
-        }),
+    window: windowSeconds,
+    windowMs: windowSeconds === undefined ? undefined : windowSeconds * 1000,
+    reset:
+      reset && writeTime(reset, reset.means === "next" ? next : resetAtMs, nowMs, reset.round ?? shown.reset),
     cost,
   };
 }
@@ -205,7 +198,7 @@ function refusal(
     ...(reading === undefined
       ? { quota: refusedBy ?? "" }
       : valuesOf(rowOf(rows, reading.quota), quotas, reading, told, nowMs)),
-    ...(first === undefined ? {} : { retry: first.text }),
+    retry: first?.text,
     cost: told.cost,
   };
   const all: Record<string, string | number | undefined> = {};

@@ -1,7 +1,7 @@
 // Readings → quotas and operations: each number that answers show is taken as it says, and each guess is asked about.
 import { describe, expect, test } from "vitest";
 import type { ShownEnd } from "../../src/map/ends.ts";
-import { isRoundedUp, likelySeconds, shownEnd } from "../../src/map/ends.ts";
+import { isRoundedUp, likelySeconds, longestWaitMs, mostSeconds, shownEnd } from "../../src/map/ends.ts";
 import { numberAt, templateOf } from "../../src/map/fields.ts";
 import { operationsOf } from "../../src/map/operations.ts";
 import type { MapQuestion } from "../../src/map/question.ts";
@@ -251,6 +251,15 @@ describe("operations", () => {
       calls_call: { uses: { calls: 1 }, samples: [{ path: "/v1/things" }] },
     });
     expect(said()).toEqual(["routes: A path names limits: it is taken to be a free status."]);
+  });
+
+  test("of as many answers as a day's log has are told as those of a few", () => {
+    const many = Array.from({ length: 200_000 }, (_, n) => seen({ ...at("/v1/things"), atMs: n * 1_000 }));
+    const left = many.map((_, at) => [reading({ remaining: 1_000_000 - 2 * at })]);
+    const ends = many.map((_, at) => endAfter(at * 1_000, 60_000));
+    expect(operationsOf(many, new Set(), left, ["calls"], []).operations["call"]?.uses).toEqual({ calls: 2 });
+    const told = (some: typeof ends) => [longestWaitMs(some), mostSeconds(some), isRoundedUp(some)];
+    expect(told(ends)).toEqual(told(ends.slice(0, 100)));
   });
 
   test("queries of other quotas are operations of other names", () => {

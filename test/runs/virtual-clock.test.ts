@@ -61,6 +61,14 @@ test("the monotonic clock counts from 1970, in seconds and nanoseconds", () => {
   ]);
 });
 
+test("an answer with a `then` of its own is awaited under the clock", async () => {
+  const clock = clockAt(atMs);
+  const name = "then";
+  const later = { [name]: (resolve: (ms: number) => void) => queueMicrotask(() => resolve(Date.now())) };
+  expect([await clock.during(() => later), await clock.yielding(() => later)]).toEqual([atMs, atMs]);
+  expect(Date.now()).not.toBe(atMs);
+});
+
 test("the process's own are back after an answer, a throw, a resolved and a rejected promise", async () => {
   const clock = clockAt(atMs);
   const own = [Date, setTimeout, setInterval, clearTimeout, clearInterval, performance.now, process.hrtime];
