@@ -30,11 +30,11 @@ const clustersMost = 2_000;
 export function clustersOf(profiles: readonly Profile[], slackMs: number): readonly Cluster[] {
   const clients = clientsByUser(profiles);
   const clusters: Cluster[] = [];
-  const medians = new Map<Profile, number>();
+  const forms = new Map<Profile, PauseForm>();
   for (const profile of profiles.toSorted((a, b) => b.jobs.length - a.jobs.length)) {
     const loop = loopOf(profile);
-    if (loop !== null) medians.set(loop, new SortedSample(loop.pausesMs).median);
-    const home = clusters.find((cluster) => isAlike(cluster, profile, medians, clients, slackMs));
+    if (loop !== null) forms.set(loop, pauseForm(loop.pausesMs));
+    const home = clusters.find((cluster) => isAlike(cluster, profile, forms, clients, slackMs));
     if (home === undefined) {
       clusters.push({
         profiles: [profile],
@@ -90,7 +90,7 @@ function clientsByUser(profiles: readonly Profile[]): ReadonlyMap<string, number
 function isAlike(
   cluster: Cluster,
   profile: Profile,
-  medians: ReadonlyMap<Profile, number>,
+  forms: ReadonlyMap<Profile, PauseForm>,
   clients: ReadonlyMap<string, number>,
   slackMs: number,
 ): boolean {
@@ -100,7 +100,7 @@ function isAlike(
   return (
     sharesUser(model) === sharesUser(profile) &&
     (model.apart?.key ?? "") === (profile.apart?.key ?? "") &&
-    hasLoopOf(loopOf(model), loopOf(profile), medians) &&
+    hasLoopOf(loopOf(model), loopOf(profile), forms) &&
     hasHoursOf(model, profile) &&
     comesDaily(loopOf(model)) === comesDaily(loopOf(profile)) &&
     hasMixOf(cluster, profile) &&
@@ -111,9 +111,9 @@ function isAlike(
 /** Returns the part of a caller's calls that no timetable and no event explains; `null` if there is none. */
 const loopOf = (profile: Profile): Profile | null => (profile.apart === null ? profile : profile.apart.rest);
 
-function hasLoopOf(a: Profile | null, b: Profile | null, medians: ReadonlyMap<Profile, number>): boolean {
+function hasLoopOf(a: Profile | null, b: Profile | null, forms: ReadonlyMap<Profile, PauseForm>): boolean {
   if (a === null || b === null) return a === b;
-  return hasShapeOf(a, b) && hasPaceOf(a, b, medians);
+  return hasShapeOf(a, b) && hasPaceOf(a, b, forms);
 }
 
 function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
@@ -126,7 +126,7 @@ function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
   return b.kind === "call";
 }
 
-function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>): boolean {
+function hasPaceOf(a: Profile, b: Profile, forms: ReadonlyMap<Profile, PauseForm>): boolean {
   if (a.pace.kind === "ticks" && b.pace.kind === "ticks") {
     const apart = Math.abs(a.pace.everyMs - b.pace.everyMs);
     return apart <= Math.max(a.pace.offMs, b.pace.offMs, 0.01 * a.pace.everyMs);
@@ -134,9 +134,29 @@ function hasPaceOf(a: Profile, b: Profile, medians: ReadonlyMap<Profile, number>
   // A caller whose overlapping calls were taken apart has a population of its own.
   if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance" || a.pace.kind === "visits") return false;
   if (a.pace.kind !== "pause" && a.pace.kind !== "volleys") return true;
-  const [x, y] = [a, b].map((profile) => (medians.get(profile) as number) + 10) as [number, number];
-  // Medians of n pauses scatter by 1/√n; the factor allows for widely spread pauses.
-  return Math.abs(ln(x / y)) <= 0.35 + 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
+  const [x, y] = [forms.get(a), forms.get(b)] as [PauseForm, PauseForm];
+  // Medians of n pauses scatter by 1/√n, as shares do; the factor allows for widely spread pauses.
+  const chance = 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
+  return (
+    Math.abs(ln(x.median / y.median)) <= 0.35 + chance &&
+    x.shares.every((share, place) => Math.abs(share - (y.shares[place] as number)) <= formsApart + chance)
+  );
+}
+
+/** Pauses of one caller, each 10 ms longer: their median, ms, and the shares below some multiples of it. */
+interface PauseForm {
+  readonly median: number;
+  readonly shares: readonly number[];
+}
+
+const multiples = [1 / 8, 1 / 4, 1 / 2, 2 / 3, 4 / 5, 5 / 4, 3 / 2, 2, 4, 8];
+/** Greatest difference of such shares between callers of one kind. */
+const formsApart = 0.3;
+
+function pauseForm(pausesMs: readonly number[]): PauseForm {
+  const median = new SortedSample(pausesMs).median + 10;
+  const below = (most: number): number => pausesMs.filter((ms) => ms + 10 < most).length / pausesMs.length;
+  return { median, shares: multiples.map((multiple) => below(multiple * median)) };
 }
 
 const comesDaily = (profile: Profile | null): boolean =>

@@ -122,6 +122,9 @@ const joinedSpells = (spells: readonly Spell[]): readonly Spell[] =>
     ? spells
     : sessionsOf(spells, 0).sessions;
 
+/** Length below which a pause is none, ms: calls follow each other in a row. */
+const atOnceMs = 1_000;
+
 /** Callers' jobs in sessions. */
 interface Cut {
   /** Length above which a pause is an absence, ms; 0 if none is, and each call is a session. */
@@ -133,7 +136,7 @@ interface Cut {
 
 /**
  * Cuts callers' jobs into sessions. Where pauses are of more than two kinds, the longest ones part sessions that end
- * after a time, if these surely do. Else the kinds that differ most part them.
+ * after a time, if these surely do, or if calls in a row are what differs most. Else the kinds that differ most part them.
  */
 function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
   const spells = profiles.map(spellsIn);
@@ -157,7 +160,8 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
         Math.max(lengthOf(fromMs, untilMs), busy * (untilMs - fromMs)),
       ),
     );
-    if (surelyEndByTime(cut)) return { awayMs: outerMs, cut, lasting: true };
+    const lasting = surelyEndByTime(cut);
+    if (lasting || awayMs < atOnceMs) return { awayMs: outerMs, cut, lasting };
   }
   const none = (): Cut => ({ awayMs: 0, cut: spells.map((each) => sessionsOf(each, 0)), lasting: false });
   if (awayMs === 0) return none();

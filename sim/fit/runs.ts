@@ -74,6 +74,12 @@ function runOf(jobs: readonly RecordedJob[], from: number, to: number, slackMs: 
   return { startMs, endMs, jobs: to - from, refused, firstEndMs, together, open };
 }
 
+/**
+ * Error of a time in a log, ms: starts are whole, ends are a start and a duration. A call that was sent as soon as another
+ * was answered may seem to begin so much before that.
+ */
+const wholeMs = 1;
+
 /** Returns the most jobs open at once, of jobs in the order of starts. A job that ends as another begins is over. */
 function mostOpen(jobs: readonly RecordedJob[]): number {
   if (jobs.length === 1) return 1;
@@ -82,7 +88,7 @@ function mostOpen(jobs: readonly RecordedJob[]): number {
   let over = 0;
   for (const [index, { startMs }] of jobs.entries()) {
     // A job that takes no time is open at its start.
-    while (over < index && (sorted[over] as number) <= startMs) over += 1;
+    while (over < index && (sorted[over] as number) < startMs + wholeMs) over += 1;
     most = Math.max(most, index + 1 - over);
   }
   return most;
@@ -98,7 +104,7 @@ export function spellsOf(jobs: readonly RecordedJob[]): readonly Spell[] {
   const spells: { startMs: number; endMs: number; jobs: number }[] = [];
   for (const { startMs, endMs } of jobs) {
     const spell = spells.at(-1);
-    if (spell === undefined || startMs >= spell.endMs) spells.push({ startMs, endMs, jobs: 1 });
+    if (spell === undefined || startMs + wholeMs > spell.endMs) spells.push({ startMs, endMs, jobs: 1 });
     else {
       spell.jobs += 1;
       spell.endMs = Math.max(spell.endMs, endMs);

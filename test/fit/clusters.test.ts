@@ -165,6 +165,17 @@ describe("callers are apart", () => {
     expect(areAlike({ pace: ticks(1000), ...of(1, 9) }, { pace: ticks(1000), ...of(9000, 9) })).toBe(true);
   });
 
+  // Of 100 pauses each, shares below a multiple of the median may differ by 0.3 + 0.15.
+  test.each([
+    [44, true],
+    [46, false],
+  ])("by the form of their pauses: all alike, or %d of 100 far shorter: %j", (short, alike) => {
+    const even = { pausesMs: many(100, () => 1000) };
+    const others = { pausesMs: many(100, (index) => (index < short ? 10 : 1000)) };
+    expect(areAlike(even, others)).toBe(alike);
+    expect(areAlike(others, even)).toBe(alike);
+  });
+
   // Shares of a hundred jobs may differ by 0.1 + 0.12, of 16 by 0.1 + 0.3.
   test.each<[number, number, number, boolean]>([
     [100, 0, 22, true],

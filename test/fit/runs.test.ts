@@ -128,6 +128,11 @@ describe("volleys", () => {
     expect(spellsOf([])).toEqual([]);
   });
 
+  test("are apart where a call seems to begin within a millisecond before an answer: logs tell whole ones", () => {
+    expect(spellsOf([job(0, 10.9), job(10, 20)]).map(({ jobs }) => jobs)).toEqual([1, 1]);
+    expect(spellsOf([job(0, 11), job(10, 20)]).map(({ jobs }) => jobs)).toEqual([2]);
+  });
+
   test.each<[string, RecordedJob[], number, boolean]>([
     ["twenty spells of two", spells(20, [0, 0]), 0, true],
     ["nineteen", spells(19, [0, 0]), 0, false],

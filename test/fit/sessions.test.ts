@@ -10,7 +10,9 @@ import { measure } from "../../sim/measure.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { SpreadInput } from "../../src/scenario/index.ts";
 import { rest, sessions, waitReset, worker } from "../../src/scenario/index.ts";
+import { queries } from "../worlds/queries.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
+import { play } from "../worlds/world.ts";
 import { logged, world } from "./recordings.ts";
 
 const call = rest("/v2/organizations/:org/pipelines");
@@ -159,6 +161,13 @@ test("visits of many pages do not surely end after a time, where all readers' ha
   expect(fits.length).toBeGreaterThan(0);
   for (const fit of fits)
     expect(fit).toMatchObject({ length: null, why: expect.not.stringContaining(untilTime) });
+});
+
+test("sessions of questions, each of some calls in a row, end after a time, and are not the questions", () => {
+  const { rows } = play(queries, { firstDay: 0, days: 7, seed: 2 });
+  const [agents] = fitScenario(recordingOf(rows), { rules: parseRules(worldRules) }).populations;
+  expect(agents?.users.length).toBeGreaterThan(35);
+  expect(agents?.behaviour).toMatchObject({ kind: "sessions", calls: null, of: { atOnce: null } });
 });
 
 test("an outer absence is beyond the longest of several kinds of shorter pauses", () => {

@@ -16,10 +16,21 @@ import { populationText } from "../../sim/fit/report.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { resultOf } from "../support/result-of.ts";
 import { askedDay, largestFleet, middleShare, playedDays } from "../worlds/answers.ts";
-import { type DayFigures, dayFigures, median, quantile } from "../worlds/figures.ts";
+import { type DayFigures, median, quantile } from "../worlds/figures.ts";
 import { patiences } from "../worlds/patience.ts";
 import { recordingOf, rulesOf } from "../worlds/recorded.ts";
-import { dayMs, limitsOf, minuteMs, mondayMs, type Played, play, type World } from "../worlds/world.ts";
+import {
+  dayMs,
+  limitsOf,
+  minuteMs,
+  mondayMs,
+  type Played,
+  play,
+  pointLimits,
+  pointsMs,
+  type Row,
+  type World,
+} from "../worlds/world.ts";
 import { worlds } from "../worlds/worlds.ts";
 import { type Asked, simulatedDays } from "./world-model.ts";
 import { type Shares, type Span, shareAim, type WorldTruth, worldsMarkdown } from "./world-report.ts";
@@ -114,9 +125,8 @@ function judged(world: World, given: Effort | null): WorldTruth {
   const twice = { agents: 2 * world.agents };
   const [true2, model2] = [playedDays(world, added, twice), simulatedDays(model, added, twice)];
   const days = Array.from({ length: askedDay }, (_, day) => recordedDay(week, day));
-  const linear = (factor: number): number =>
-    median(days.map((day) => scaledShare(day, factor, limitsOf(world).organization)));
-  const yesterday = (days.at(-1) as DayFigures).refusedShare;
+  const linear = (factor: number): number => median(days.map((day) => scaledShare(day, factor, world)));
+  const yesterday = refusedOf(days.at(-1) as readonly Row[]);
   const [asIs, doubled] = [sharesOf(true1, model1), sharesOf(true2, model2)];
   const others = Array.from({ length: weeks }, (_, index) => fittedWeek(world, 2 + index).fit.model);
   const shareBy = (asked: Asked) =>
@@ -175,20 +185,31 @@ function checkedText(fit: Fit, seeds: number): string[] {
   return [checkText(check), ...(check.why === null ? [] : [`why: ${check.why}`])];
 }
 
-function recordedDay({ rows }: Played, day: number): DayFigures {
+function recordedDay({ rows }: Played, day: number): readonly Row[] {
   const fromMs = mondayMs + day * dayMs;
-  const own = rows.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + dayMs);
-  return dayFigures({ rows: own, waitsMs: [] }, fromMs);
+  return rows.filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + dayMs);
 }
 
-/** A spreadsheet's prediction: what was admitted in each minute and what was refused that day, times a factor. */
-function scaledShare({ admitted, refusedShare }: DayFigures, factor: number, limit: number): number {
+const admittedOf = (day: readonly Row[]): readonly Row[] => day.filter(({ status }) => status !== 429);
+const refusedOf = (day: readonly Row[]): number =>
+  day.length === 0 ? 0 : 1 - admittedOf(day).length / day.length;
+
+/** A spreadsheet's prediction: what was admitted in each window and what was refused that day, times a factor. */
+function scaledShare(day: readonly Row[], factor: number, world: World): number {
+  const windows = new Map<string, { calls: number; units: number; limit: number }>();
+  for (const { atMs, points } of admittedOf(day)) {
+    const isQuery = points !== undefined;
+    const { organization: limit } = isQuery ? pointLimits : limitsOf(world);
+    const key = `${isQuery} ${Math.floor(atMs / (isQuery ? pointsMs : minuteMs))}`;
+    const { calls, units } = windows.get(key) ?? { calls: 0, units: 0 };
+    windows.set(key, { calls: calls + 1, units: units + (points?.actual ?? 1), limit });
+  }
   let [over, all] = [0, 0];
-  for (const calls of admitted) {
-    over += Math.max(0, factor * calls - limit);
+  for (const { calls, units, limit } of windows.values()) {
+    over += Math.max(0, factor * units - limit) * (calls / units);
     all += factor * calls;
   }
-  return all === 0 ? 0 : Math.min(1, refusedShare + over / all);
+  return all === 0 ? 0 : Math.min(1, refusedOf(day) + over / all);
 }
 
 /** Tells whether the model is off by no more than the better baseline, or than the world's own days are. */

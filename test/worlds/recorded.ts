@@ -1,6 +1,6 @@
 // A played week as people have it: as CSV or as an access log, and as `fit` sees it after reading the CSV.
 import { Recorder, type Recording } from "../../sim/fit/recording.ts";
-import { type LogCaller, REST_CALL } from "../../src/logs/rows.ts";
+import { GRAPHQL_CALL, type LogCaller, REST_CALL } from "../../src/logs/rows.ts";
 import { chanceOf } from "./chance.ts";
 import { limitsOf, type Row, type World } from "./world.ts";
 
@@ -59,9 +59,11 @@ export function recordingOf(rows: readonly Row[]): Recording {
       atMs: new Float64Array(rows.map(({ atMs }) => Math.floor(atMs))),
       durationMs: new Float64Array(rows.map(({ durationMs }) => Math.round(10 * durationMs) / 10)),
       caller: new Int32Array(rows.map(placeOf)),
-      kind: new Uint8Array(rows.length).fill(REST_CALL),
-      cost: new Int32Array(rows.length).fill(1),
-      actual: new Int32Array(rows.length).fill(-1),
+      kind: new Uint8Array(rows.map(({ points }) => (points === undefined ? REST_CALL : GRAPHQL_CALL))),
+      cost: new Int32Array(rows.map(({ points }) => points?.asked ?? 1)),
+      actual: new Int32Array(
+        rows.map(({ points, status }) => (status === 200 ? (points?.actual ?? -1) : -1)),
+      ),
       status: new Int16Array(rows.map(({ status }) => status)),
     },
     callers,

@@ -15,10 +15,22 @@ export interface Answer {
   readonly resetMs: number;
 }
 
-/** A member. Yields its next call's time, and receives the answer; or yields lanes, and receives their last answer. */
-export type Actor = Generator<number | readonly Actor[], unknown, Answer>;
+/** Points of a GraphQL query: asked for, and charged in the end, at most as many. */
+export interface Points {
+  readonly asked: number;
+  readonly actual: number;
+}
+
+interface Call {
+  readonly atMs: number;
+  /** Of a query; else it is a call of REST. */
+  readonly points?: Points | undefined;
+}
+
+/** A member. Yields its next call, and receives the answer; or yields lanes, and receives their last answer. */
+export type Actor = Generator<Call | readonly Actor[], unknown, Answer>;
 /** Steps of an actor. They return the time of their end. */
-export type Steps = Generator<number | readonly Actor[], number, Answer>;
+export type Steps = Generator<Call | readonly Actor[], number, Answer>;
 
 /** Runs lanes of the same user in parallel; returns the time when all have ended. */
 export function* atOnce(lanes: readonly Actor[]): Steps {
@@ -45,8 +57,9 @@ export interface Part {
   /**
    * Sends a call repeatedly until it is admitted or given up; returns that time.
    * @param paced returns the earliest time at which a refused call may be sent again, for a member with a pace of its own
+   * @param points of a query; by default it is a call of REST
    */
-  readonly ask: (atMs: number, paced?: (refused: Answer) => number) => Steps;
+  readonly ask: (atMs: number, paced?: ((refused: Answer) => number) | null, points?: Points) => Steps;
 }
 
 export interface World {
@@ -78,6 +91,8 @@ export interface Row {
   readonly durationMs: number;
   readonly user: string;
   readonly status: number;
+  /** Of a query. */
+  readonly points?: Points | undefined;
 }
 
 export interface Played {
@@ -102,6 +117,9 @@ export interface Limits {
 
 const usualLimits: Limits = { organization: 100, user: 50 };
 export const limitsOf = ({ limits }: Pick<World, "limits">): Limits => limits ?? usualLimits;
+/** Limits of points, those of the specification. */
+export const pointLimits: Limits = { organization: 20_000, user: 5_000 };
+export const pointsMs = 5 * minuteMs;
 const attempts = 8;
 /** Seed of what stays the same in all plays of a world. */
 const traitSeed = 20_260_105;
@@ -117,10 +135,10 @@ export function play(world: World, options: Play): Played {
   const partOf = (kind: number, place: number, number: number): Part => {
     const traits = chanceOf(traitSeed, kind, number);
     const chance = chanceOf(options.seed, kind, place, options.firstDay);
-    function* ask(atMs: number, paced?: (refused: Answer) => number): Steps {
+    const ask: Part["ask"] = function* (atMs, paced, points) {
       let sentMs = atMs;
       for (let attempt = 1; ; attempt++) {
-        const answer = yield sentMs;
+        const answer = yield { atMs: sentMs, points };
         if (answer.status === 200) waitsMs.push(sentMs - atMs);
         if (answer.status === 200 || attempt === attempts) return answer.receivedMs;
         sentMs =
@@ -129,7 +147,7 @@ export function play(world: World, options: Play): Played {
             : answer.receivedMs + chance.between(5, 50);
         if (sentMs === Infinity) return answer.receivedMs;
       }
-    }
+    };
     return { number, traits, chance, fromMs, untilMs, day, ask };
   };
   const members = Object.entries(world.others ?? {}).map(([user, actor], number) => ({
@@ -172,9 +190,54 @@ interface Running {
   readonly over?: (answer: Answer) => void;
 }
 
-interface Due {
-  readonly atMs: number;
+interface Due extends Call {
   readonly running: Running;
+}
+
+/** A window of fixed length, on the grid: counts of the organization and of each user. */
+class Window {
+  readonly #lengthMs: number;
+  readonly #limits: Limits;
+  #number = -1;
+  #organization = 0;
+  #users = new Map<string, number>();
+
+  constructor(lengthMs: number, limits: Limits) {
+    this.#lengthMs = lengthMs;
+    this.#limits = limits;
+  }
+
+  endMs(atMs: number): number {
+    return (Math.floor(atMs / this.#lengthMs) + 1) * this.#lengthMs;
+  }
+
+  admits(atMs: number, user: string, cost: number): boolean {
+    this.#moveTo(atMs);
+    const used = this.#users.get(user) ?? 0;
+    const { organization, user: own } = this.#limits;
+    if (this.#organization + cost > organization || used + cost > own) return false;
+    this.add(user, cost);
+    return true;
+  }
+
+  /** Gives units back if the window of their admission is still open. */
+  giveBack(admittedMs: number, atMs: number, user: string, units: number): void {
+    this.#moveTo(atMs);
+    if (this.endMs(admittedMs) === this.endMs(atMs)) this.add(user, -units);
+  }
+
+  add(user: string, units: number): void {
+    this.#organization += units;
+    this.#users.set(user, (this.#users.get(user) ?? 0) + units);
+  }
+
+  #moveTo(atMs: number): void {
+    const number = Math.floor(atMs / this.#lengthMs);
+    if (number === this.#number) return;
+    this.#number = number;
+    this.#organization = 0;
+    this.#users = new Map();
+  }
 }
 
 /** Answers all members until the end, each call by the windows of its user and of the organization. */
@@ -187,21 +250,22 @@ function answered(
 ): Row[] {
   const rows: Row[] = [];
   const due = new Heap();
-  let minute = -1;
-  let organization = 0;
-  let users = new Map<string, number>();
+  const requests = new Window(minuteMs, limits);
+  const queries = new Window(pointsMs, pointLimits);
+  /** Queries that have not ended, whose unused points come back then. */
+  let open: { row: Row; endMs: number; unused: number }[] = [];
   // No member calls before the previous answer came.
   const goOn = (running: Running, { done, value }: ReturnType<Actor["next"]>, answer: Answer): void => {
     if (done === true) running.over?.(answer);
-    else if (typeof value === "number") {
-      const atMs = Math.max(answer.receivedMs, value);
-      if (atMs < untilMs) due.push({ atMs, running });
+    else if ("atMs" in value) {
+      const atMs = Math.max(answer.receivedMs, value.atMs);
+      if (atMs < untilMs) due.push({ atMs, points: value.points, running });
     } else {
-      let [open, last] = [value.length, answer];
+      let [lanes, last] = [value.length, answer];
       const over = (ended: Answer): void => {
-        open -= 1;
+        lanes -= 1;
         if (ended.receivedMs > last.receivedMs) last = ended;
-        if (open === 0) goOn(running, running.actor.next(last), last);
+        if (lanes === 0) goOn(running, running.actor.next(last), last);
       };
       for (const actor of value) goOn({ user: running.user, actor, over }, actor.next(), answer);
     }
@@ -209,26 +273,23 @@ function answered(
   const start: Answer = { status: 200, receivedMs: 0, resetMs: 0 };
   for (const member of members) goOn(member, member.actor.next(), start);
   for (let next = due.pop(); next !== undefined; next = due.pop()) {
-    const { atMs, running } = next;
+    const { atMs, points, running } = next;
     const { user, actor } = running;
-    if (Math.floor(atMs / minuteMs) !== minute) {
-      minute = Math.floor(atMs / minuteMs);
-      organization = 0;
-      users = new Map();
-    }
-    const used = users.get(user) ?? 0;
-    const admitted = organization < limits.organization && used < limits.user;
-    if (admitted) {
-      organization += 1;
-      users.set(user, used + 1);
-    }
+    const ended = open.filter(({ endMs }) => endMs <= atMs);
+    for (const { row, endMs, unused } of ended.sort((a, b) => a.endMs - b.endMs))
+      queries.giveBack(row.atMs, endMs, row.user, unused);
+    if (ended.length > 0) open = open.filter(({ endMs }) => endMs > atMs);
+    const window = points === undefined ? requests : queries;
+    const admitted = window.admits(atMs, user, points?.asked ?? 1);
     const failed = admitted ? (failing?.(atMs) ?? null) : null;
     const durationMs = failed?.afterMs ?? (admitted ? chance.lognormal(80, 0.5) : chance.between(3, 8));
     const status = failed?.status ?? (admitted ? 200 : 429);
-    rows.push({ atMs, durationMs, user, status });
+    const row = { atMs, durationMs, user, status, points };
+    rows.push(row);
     const receivedMs = atMs + durationMs;
-    const resetMs = (minute + 1) * minuteMs;
-    const answer = { status, receivedMs, resetMs };
+    if (admitted && points !== undefined)
+      open.push({ row, endMs: receivedMs, unused: points.asked - points.actual });
+    const answer = { status, receivedMs, resetMs: window.endMs(atMs) };
     goOn(running, actor.next(answer), answer);
   }
   return rows;

@@ -10,24 +10,52 @@ import { gateways } from "./gateways.ts";
 import { helpdesk } from "./helpdesk.ts";
 import { infrastructure } from "./infrastructure.ts";
 import { projects } from "./projects.ts";
+import { queries } from "./queries.ts";
 import { accessLogOf, csvOf, worldRules } from "./recorded.ts";
 import { settlement } from "./settlement.ts";
 import { throttled } from "./throttled.ts";
 import { tills } from "./tills.ts";
-import { dayMs, hourMs, limitsOf, minuteMs, mondayMs, play, type Row } from "./world.ts";
+import {
+  dayMs,
+  hourMs,
+  limitsOf,
+  minuteMs,
+  mondayMs,
+  play,
+  pointLimits,
+  pointsMs,
+  type Row,
+} from "./world.ts";
 import { worlds } from "./worlds.ts";
 
 const aDay = { firstDay: 0, days: 1, seed: 1 };
 
-/** Returns the most calls that were admitted in one minute of any group. */
+/** Returns the most calls of REST that were admitted in one minute of any group. */
 function mostAdmitted(rows: readonly Row[], groupOf: (row: Row) => string): number {
   const counts = new Map<string, number>();
   for (const row of rows) {
-    if (row.status === 429) continue;
+    if (row.status === 429 || row.points !== undefined) continue;
     const key = `${Math.floor(row.atMs / minuteMs)} ${groupOf(row)}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return Math.max(...counts.values());
+}
+
+/** Returns the most points that were held or charged in one window of any group, as each query was admitted. */
+function mostPoints(rows: readonly Row[], groupOf: (row: Row) => string): number {
+  const admitted = new Map<string, Row[]>();
+  let most = 0;
+  for (const row of rows) {
+    if (row.status === 429 || row.points === undefined) continue;
+    const key = `${Math.floor(row.atMs / pointsMs)} ${groupOf(row)}`;
+    const own = admitted.get(key) ?? [];
+    admitted.set(key, [...own, row]);
+    const units = own.map(({ atMs, durationMs, points }) =>
+      atMs + durationMs <= row.atMs ? points?.actual : points?.asked,
+    );
+    most = Math.max(most, row.points.asked + units.reduce<number>((sum, one) => sum + (one ?? 0), 0));
+  }
+  return most;
 }
 
 const hourOf = (atMs: number): number => Math.floor((atMs % dayMs) / hourMs);
@@ -38,6 +66,8 @@ test.each(worlds)("$name: a day keeps the rules, and its seed repeats it", (worl
   expect(rows.some(({ status }) => status === 429)).toBe(true);
   expect(mostAdmitted(rows, () => "")).toBeLessThanOrEqual(limits.organization);
   expect(mostAdmitted(rows, ({ user }) => user)).toBeLessThanOrEqual(limits.user);
+  expect(mostPoints(rows, () => "")).toBeLessThanOrEqual(pointLimits.organization);
+  expect(mostPoints(rows, ({ user }) => user)).toBeLessThanOrEqual(pointLimits.user);
   const again = play(world, aDay).rows;
   expect(again.length).toBe(rows.length);
   expect(again.at(-1)).toEqual(rows.at(-1));
@@ -131,6 +161,14 @@ test("classes of the world classrooms learn on weekdays alone, and not on Wednes
   const [tuesday, wednesday, saturday] = [callsOn(1, 13, 15), callsOn(2, 13, 15), callsOn(5, 8, 16)];
   expect(tuesday).toBeGreaterThan(10 * wednesday);
   expect(saturday).toBe(0);
+});
+
+test("queries of the world queries meet both limits of points", () => {
+  const { rows } = play(queries, { ...aDay, days: 2 });
+  expect(mostPoints(rows, () => "")).toBeGreaterThan(0.95 * pointLimits.organization);
+  expect(mostPoints(rows, ({ user }) => user)).toBeGreaterThan(0.95 * pointLimits.user);
+  const refused = rows.filter(({ status }) => status === 429);
+  expect(refused.every(({ points }) => points !== undefined)).toBe(true);
 });
 
 test("branches of the world settlement begin in the evening, and stop two hours later", () => {

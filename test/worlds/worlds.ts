@@ -25,6 +25,7 @@ import { office } from "./office.ts";
 import { offices } from "./offices.ts";
 import { platform } from "./platform.ts";
 import { projects } from "./projects.ts";
+import { queries } from "./queries.ts";
 import { queues } from "./queues.ts";
 import { releases } from "./releases.ts";
 import { settlement } from "./settlement.ts";
@@ -72,4 +73,5 @@ export const worlds: readonly World[] = [
   settlement,
   platform,
   crowded,
+  queries,
 ];
