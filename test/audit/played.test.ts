@@ -384,6 +384,14 @@ describe("a window that opens with a call after a long pause", () => {
     });
   });
 
+  test("is called 2.3 s after the one before is surely over", () => {
+    const played = new Played(serving());
+    expect(findingOf("pause-then-status-then-call", played)).toEqual({ state: "kept" });
+    // The first call is told 10 s at 4 ms, a second more at most: 11,004 ms, and 300 ms.
+    const [first, second] = played.answers.map(({ call }) => call.sent);
+    expect([first, second]).toEqual([0, 11_304 + 2_300]);
+  });
+
   test("lasts so long to the millisecond where its reset tells one", () => {
     const { policy } = new Played(serving()).lab;
     const wire = policy.wire as WireData;

@@ -42,6 +42,22 @@ describe("calls at once for a window's last place", () => {
   });
 });
 
+test("a window's last place is sought in one that lasts for 1.2 s more", () => {
+  // A caller whose window ends in so many ms, as its first call at 0 ms was told.
+  const sought = (ms: number): number | undefined => {
+    const played = new Played(serving(), 1);
+    const [subject] = played.lab.subjects;
+    if (subject === undefined) throw new RangeError("there is a subject");
+    played.play(played.lab.look(subject, subject.callers[0]));
+    const endMs = windowMs - 1_000;
+    played.play(played.lab.wait(endMs - ms));
+    expect(findingOf("last-place-2", played)).toEqual(kept);
+    return played.answers[1]?.call.sent;
+  };
+  expect(sought(1_200)).toBe(windowMs - 2_200);
+  expect(sought(1_199)).toBeGreaterThan(windowMs - 1_000);
+});
+
 describe("calls at once", () => {
   /** A server that charges two units of a call, and so many of the tenth. */
   const charging = (units: number) => {
