@@ -113,9 +113,9 @@ const openName = (call: RecordedCall, attempt: number): string =>
 
 /**
  * Returns the jobs of a caller whose attempts nobody numbered.
- * @param retries true to take a call after a refusal of its kind for a retry
+ * @param attemptsMost number of attempts after which a refused call is given up: 1 if no call is a retry of a refused one
  */
-export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boolean): Jobs {
+export function jobsGuessed(caller: RecordedCaller, limits: Limits, attemptsMost: number): Jobs {
   const book = new JobBook(caller, limits);
   const isFailed = failuresOf(caller);
   /** Jobs that may be tried again, in the order of their refusals; several if calls were made at once. */
@@ -128,7 +128,7 @@ export function jobsGuessed(caller: RecordedCaller, limits: Limits, retries: boo
     // A caller that does something else first does not come back to a refused call.
     open = open.filter((job) => (again === undefined ? job.endMs > call.atMs : job !== again));
     const job = again === undefined ? book.begin(call) : book.retry(again, call);
-    if ((retries && isRefused(call)) || isFailed(call)) open.push(job);
+    if ((isRefused(call) && job.attempts < attemptsMost) || isFailed(call)) open.push(job);
   }
   return book.finish();
 }

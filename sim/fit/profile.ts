@@ -147,7 +147,7 @@ export const isSteady = ({ shape, pace }: Profile): boolean =>
 
 /** Profiles a caller without numbered attempts. Calls after refusals count as retries if a policy explains them best. */
 function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profile {
-  const apart = jobsGuessed(caller, limits, false);
+  const apart = jobsGuessed(caller, limits, 1);
   const visits = visitsOf(caller, apart, limits, slackMs);
   if (visits !== null) return visits;
   if (!caller.calls.some(isRefused)) return described(caller, apart, null, slackMs);

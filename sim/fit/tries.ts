@@ -4,9 +4,18 @@ import { isRefused, type Jobs, jobsGuessed, jobsWithin, type RetrySample } from 
 import type { Limits } from "./limits.ts";
 import { expectedSpan, type FittedRetry, type PlainRetry } from "./policies.ts";
 import type { RecordedCaller } from "./recording.ts";
-import { costBy, guessRetry, marginOf, type RetryGuess, strayCost, type UsualPauses } from "./retries.ts";
+import {
+  costBy,
+  explainedBy,
+  guessRetry,
+  marginOf,
+  type RetryGuess,
+  strayCost,
+  type UsualPauses,
+} from "./retries.ts";
 import { lateShare, workersWaitsMs } from "./returns.ts";
 import type { FittedSpan } from "./spread.ts";
+import { sumOf } from "./statistics.ts";
 
 /** Least share of the refusals for which a reading finds retries. */
 const triedLeast = 0.5;
@@ -61,6 +70,45 @@ export function triesInLoop(
   return jobs.retries.length < triedLeast * caller.calls.filter(isRefused).length ? null : jobs;
 }
 
+/** Least attempts of one number that show that callers give up before them, and most of them that keep to the policy. */
+const givenUpLeast = 10;
+const keptMost = 0.5;
+
+/**
+ * Reads each call after a refusal as its retry, up to the attempt after which the caller gives up: what follows keeps to its
+ * usual pauses, and no longer to the policy.
+ */
+function triesInTurn(
+  caller: RecordedCaller,
+  limits: Limits,
+  slackMs: number,
+  usual: UsualPauses,
+): { readonly jobs: Jobs; readonly guess: RetryGuess | null } {
+  const jobs = jobsGuessed(caller, limits, Number.POSITIVE_INFINITY);
+  const guess = guessRetry(jobs.retries, slackMs, usual);
+  const most = guess === null ? null : lastAttempt(guess.retry, jobs.retries, slackMs, usual);
+  if (most === null) return { jobs, guess };
+  const until = jobsGuessed(caller, limits, most);
+  return { jobs: until, guess: guessRetry(until.retries, slackMs, usual) };
+}
+
+/** Returns the number of attempts after which a caller gives up; `null` if none shows. */
+function lastAttempt(
+  retry: FittedRetry,
+  retries: readonly RetrySample[],
+  slackMs: number,
+  usual: UsualPauses,
+): number | null {
+  if (retry.kind === "none" || retry.kind === "unknown") return null;
+  for (let attempt = 1; ; attempt++) {
+    const own = retries.filter((sample) => sample.attempt === attempt);
+    if (own.length < givenUpLeast) return null;
+    if (explainedBy(retry, own, slackMs) > keptMost) continue;
+    const asUsual = sumOf(own.map(({ waitMs }) => usual.cost(waitMs)));
+    return asUsual + marginOf(own.length) * own.length < costBy(retry, own, slackMs) ? attempt + 1 : null;
+  }
+}
+
 /** Reads calls after refusals as retries: in turn, or by the waits of a likelier policy. */
 export function triesOf(
   caller: RecordedCaller,
@@ -68,8 +116,7 @@ export function triesOf(
   slackMs: number,
   usual: UsualPauses,
 ): { readonly jobs: Jobs; readonly guess: RetryGuess | null } {
-  const inTurn = jobsGuessed(caller, limits, true);
-  const guess = guessRetry(inTurn.retries, slackMs, usual);
+  const { jobs: inTurn, guess } = triesInTurn(caller, limits, slackMs, usual);
   if (guess === null) return { jobs: inTurn, guess };
   const refusals = caller.calls.filter(isRefused);
   /** Returns the mean of -ln(likelihood) per refusal. */

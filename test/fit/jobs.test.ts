@@ -162,7 +162,8 @@ describe("what is known of a retry", () => {
 });
 
 describe("attempts that nobody numbered", () => {
-  const of = (retries: boolean, ...calls: Made[]) => told(jobsGuessed(callerOf(calls), limits, retries));
+  const of = (attemptsMost: number, ...calls: Made[]) =>
+    told(jobsGuessed(callerOf(calls), limits, attemptsMost));
   const first = refused(0, { end: 10 });
   const apart = [
     [0, 1],
@@ -171,30 +172,30 @@ describe("attempts that nobody numbered", () => {
 
   test("are retries of refusals of their kind, if these are taken for tried again", () => {
     const later = { at: 50_000 };
-    expect(of(true, first, later)).toEqual([[0, 2]]);
-    expect(of(false, first, later)).toEqual(apart);
-    expect(of(true, first, { ...later, key: "other" })).toEqual(apart);
-    expect(of(true, first, { at: 10 })).toEqual([[0, 2]]);
-    expect(of(true, first, { at: 9 })).toHaveLength(2);
+    expect(of(Infinity, first, later)).toEqual([[0, 2]]);
+    expect(of(1, first, later)).toEqual(apart);
+    expect(of(Infinity, first, { ...later, key: "other" })).toEqual(apart);
+    expect(of(Infinity, first, { at: 10 })).toEqual([[0, 2]]);
+    expect(of(Infinity, first, { at: 9 })).toHaveLength(2);
   });
 
   test.each([0, 500, 503])("are retries of a failure with status %d within a second", (status) => {
-    for (const retries of [true, false]) {
+    for (const attemptsMost of [1, Infinity]) {
       const failed = { at: 0, end: 10, status };
-      expect(of(retries, failed, { at: 1_010 })).toEqual([[0, 2]]);
-      expect(of(retries, failed, { at: 1_011 })).toHaveLength(2);
+      expect(of(attemptsMost, failed, { at: 1_010 })).toEqual([[0, 2]]);
+      expect(of(attemptsMost, failed, { at: 1_011 })).toHaveLength(2);
     }
   });
 
   test("are none where the log has no statuses", () => {
-    expect(of(true, { at: 0, status: 0 }, { at: 5, status: 0 })).toHaveLength(2);
+    expect(of(Infinity, { at: 0, status: 0 }, { at: 5, status: 0 })).toHaveLength(2);
   });
 
   test("are none once something else was done, but for calls on their way", () => {
     const other = (at: number): Made => ({ at, key: "other" });
-    expect(of(true, first, other(11), { at: 50_000 })).toHaveLength(3);
-    expect(of(true, first, other(10), { at: 50_000 })).toHaveLength(3);
-    expect(of(true, first, other(9), { at: 50_000 })).toEqual([
+    expect(of(Infinity, first, other(11), { at: 50_000 })).toHaveLength(3);
+    expect(of(Infinity, first, other(10), { at: 50_000 })).toHaveLength(3);
+    expect(of(Infinity, first, other(9), { at: 50_000 })).toEqual([
       [0, 2],
       [9, 1],
     ]);
@@ -202,12 +203,12 @@ describe("attempts that nobody numbered", () => {
 
   test("of a volley are one for each refusal", () => {
     const volley = [first, { ...first, at: 1 }];
-    expect(of(true, ...volley, { at: 20 }, { at: 21 }, { at: 22 })).toEqual([
+    expect(of(Infinity, ...volley, { at: 20 }, { at: 21 }, { at: 22 })).toEqual([
       [0, 2],
       [1, 2],
       [22, 1],
     ]);
-    expect(of(true, ...volley, refused(20), { at: 21 }, { at: 22 })).toEqual([
+    expect(of(Infinity, ...volley, refused(20), { at: 21 }, { at: 22 })).toEqual([
       [0, 3],
       [1, 2],
     ]);

@@ -88,6 +88,19 @@ test("two loops that wait by turns are told apart, and what is given up", () => 
   expect(new Set(jobs.jobs.map(({ attempts }) => attempts))).toEqual(new Set([3]));
 });
 
+test("a loop that gives up goes on after its usual pause: the next call is no try of the one before", () => {
+  const usualMs = Array.from({ length: 40 }, (_, round) => 200 + 20 * round);
+  let atMs = 0;
+  const calls = usualMs.flatMap((pauseMs): [number, number][] => {
+    const fromMs = atMs;
+    atMs += 7_000 + pauseMs;
+    return [0, 1_000, 3_000, 7_000].map((ms) => [fromMs + ms, 429]);
+  });
+  const { jobs, guess } = triesOf(callerOf(calls), limits, 5, new UsualPauses(usualMs, 5));
+  expect(guess?.retry).toMatchObject({ kind: "exponential", first: 1_000, factor: 2, jitter: "none" });
+  expect(new Set(jobs.jobs.map(({ attempts }) => attempts))).toEqual(new Set([4]));
+});
+
 test("a loop leaves a refused call for good once it makes another one", () => {
   const retry = { kind: "fixed", wait: { least: 900, most: 1_100 } } as const;
   const calls: [number, number][] = [
