@@ -67,7 +67,8 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const sizes = new SortedSample(sessions.map(({ jobs }) => jobs));
   const steps = new SortedSample(sessions.map(({ spells }) => spells));
   const plain =
-    rhythm === null && (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(steps)));
+    rhythm === null &&
+    (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(steps) && !areLongAway(cut)));
   if (plain || sizes.count < 2) return null;
   const away = absences(profiles, cut, { calendar, rhythm: rhythm ?? evenRhythm }, recording);
   return {
@@ -76,6 +77,17 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
     why: `${counted(sizes.count, "session")} of ${sizes.median === 1 ? "a call" : `${counted(sizes.median, "call")} (median)`}${loop.why}${rhythm === null ? "" : "; absences end by hour and weekday"}`,
     single: loop.behaviour.kind === "poller",
   };
+}
+
+/** Mean absence above which callers who begin with a call would call too often, ms: a plan's day begins away. */
+const longAwayMs = dayMs / 4;
+
+/** Tells whether callers are away for long. */
+function areLongAway(cut: readonly Sessions[]): boolean {
+  const awaysMs = cut.flatMap(({ sessions }) =>
+    sessions.slice(1).map(({ startMs }, index) => startMs - (sessions[index] as WorkSession).endMs),
+  );
+  return sumOf(awaysMs) > longAwayMs * awaysMs.length;
 }
 
 /** Fits days at work to callers who all come once a day; returns `null` if they do not. */

@@ -105,6 +105,34 @@ describe("sessions of a caller that looks for work all day", () => {
   });
 });
 
+test("callers whose calls end sessions at random are a plain loop, unless they are away for long", () => {
+  const recording = {
+    startedAtMs: monday,
+    endedAtMs: monday + 14 * dayMs,
+    resolutionMs: 1,
+  } as unknown as Recording;
+  const kindOf = (awayMs: number): string | undefined => {
+    const count = Math.floor((14 * dayMs) / (awayMs + 20_000));
+    const sizes = many(count, (place) => Math.ceil(-20 * Math.log((((17 * place) % count) + 0.5) / count)));
+    let ms = monday;
+    const jobs = sizes.flatMap((calls) => {
+      const fromMs = ms;
+      ms += 1_000 * calls + awayMs;
+      return many(calls, (call) => ({
+        ...spell(fromMs + 1_000 * call + 90 * (call % 7), fromMs + 1_000 * call + 700),
+        ...{ first: { status: 200 }, last: { status: 200 } },
+      }));
+    });
+    const profile = {
+      ...{ caller: { calls: [] }, shape: { kind: "call" }, pace: { kind: "pause" }, retries: [], refused: 0 },
+      ...{ pausesMs: [], jobs, runs: jobs, mix: new Map([["rest 1", jobs.length]]) },
+    } as unknown as Profile;
+    return bySessions([profile], recording)?.behaviour.kind;
+  };
+  expect(kindOf(5 * hourMs)).toBeUndefined();
+  expect(kindOf(7 * hourMs)).toBe("sessions");
+});
+
 test("callers who each came once are away twice as long as they were watched, at most", () => {
   const recording = {
     startedAtMs: monday,
