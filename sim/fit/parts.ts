@@ -48,7 +48,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     wakes,
   );
   const visits = visitsWoken(
-    profiles.filter(({ pace }) => pace.kind === "visits"),
+    profiles.filter(({ pace }) => pace.kind === "visits" && pace.polls === undefined),
     recording,
     wakes.length + rises.length,
   );

@@ -12,6 +12,7 @@ import {
 } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { overlapByChance } from "./overlaps.ts";
+import { pollsOf } from "./polls.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, usualPauses } from "./retries.ts";
 import { restsUntilResets, returnsOf } from "./returns.ts";
@@ -25,6 +26,7 @@ import {
   shapeOf,
   volleysOf,
 } from "./runs.ts";
+import type { Sessions } from "./sessions.ts";
 import { addTo, SortedSample, sumOf } from "./statistics.ts";
 import { clockOf, clockOfSeveral, type Ticks } from "./ticks.ts";
 import { triesInLoop, triesOf } from "./tries.ts";
@@ -39,7 +41,11 @@ export type CallPace =
   /** Several calls at once come some time after the end of those before. */
   | { readonly kind: "volleys" }
   /** The caller stands for many people, whose calls overlap as often as by chance. */
-  | { readonly kind: "visits" }
+  | {
+      readonly kind: "visits";
+      /** Sessions of jobs that poll, several at a time; absent if the calls do not show them. */
+      readonly polls?: Sessions;
+    }
   /** Calls overlap and keep to no clock. */
   | { readonly kind: "chance" };
 
@@ -173,12 +179,14 @@ function returned(caller: RecordedCaller, limits: Limits, slackMs: number): Prof
 function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: number): Profile | null {
   if (slackMs >= coarseMs || !overlapByChance(apart.jobs, slackMs)) return null;
   const plain = described(caller, apart, null, slackMs);
-  const { kind } = plain.pace;
-  if (plain.shape.kind !== "call" || plain.clients > 1 || (kind !== "chance" && kind !== "pause"))
+  if (plain.shape.kind !== "call" || plain.clients > 1 || !["chance", "pause"].includes(plain.pace.kind))
     return null;
-  const { jobs, retries } = jobsAtResets(caller, limits) ?? apart;
+  const kind = "visits" as const;
+  const polls = pollsOf(caller, limits, slackMs);
+  const { jobs, retries } = polls?.jobs ?? jobsAtResets(caller, limits) ?? apart;
   const guess = guessRetry(retries, slackMs, null);
-  return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace: { kind: "visits" } };
+  const pace = polls === null ? ({ kind } as const) : ({ kind, polls: polls.sessions } as const);
+  return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace };
 }
 
 /** Kind of the calls after refusals: retries; calls by a clock, which come anyway; or not known. */

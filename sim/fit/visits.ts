@@ -11,7 +11,7 @@ import type { FittedCall, FittedPart } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { busyBetween, Calendar, evenRhythm, rhythmOf } from "./rhythm.ts";
-import { joined, joinedMs, type Sessions, sessionsOf } from "./sessions.ts";
+import { joined, joinedMs, type Sessions, sessionsOf, type WorkSession } from "./sessions.ts";
 import { spreadOf } from "./spread.ts";
 import { addAt, addTo, SortedSample, sumOf } from "./statistics.ts";
 import { workOf } from "./work.ts";
@@ -97,6 +97,9 @@ export const callsOf = ({ sessions }: Sessions): number =>
 const lengthOf = ({ sessions }: Sessions): number =>
   new SortedSample(sessions.map(({ startMs, endMs }) => endMs - startMs)).mean;
 
+/** Returns the time in which a visit's calls are wanted, ms; at least one, for the first. */
+const lastedMs = ({ startMs, lastMs }: WorkSession): number => lastMs - startMs + 1;
+
 /** Number of clients per visit of the busiest minute, and least number: enough that most clients are away. */
 const clientsEach = 10;
 const clientsLeast = 20;
@@ -112,11 +115,12 @@ export function visitParts(
   readonly clients: number;
 } {
   const slackMs = slackOf(recording);
-  const visits = visitsIn(profile.jobs);
-  const work = workOf(visits, slackMs);
+  const polls = profile.pace.kind === "visits" ? profile.pace.polls : undefined;
+  const visits = polls ?? visitsIn(profile.jobs);
+  const work = workOf(visits, slackMs, polls === undefined ? "work" : "else");
   const [calls, lengthMs] = [callsOf(visits), lengthOf(visits)];
   // If visits overlap, their first calls are not known, but their number is.
-  const starts = everyNth(profile.apart?.rest?.jobs ?? profile.jobs, calls);
+  const starts = polls?.sessions ?? everyNth(profile.apart?.rest?.jobs ?? profile.jobs, calls);
   const fromMs = joinedMs(profile.jobs, recording);
   const sessions = starts.map(({ startMs }) => ({
     ...{ startMs, endMs: startMs, lastMs: startMs, jobs: calls, spells: 1 },
@@ -124,7 +128,8 @@ export function visitParts(
   const calendar = new Calendar([{ joinedMs: fromMs, sessions }], recording.startedAtMs, recording.endedAtMs);
   const rhythm = rhythmOf(calendar);
   const busiest = new SortedSample(countsOf(profile.jobs)).most;
-  const clients = Math.max(clientsLeast, Math.ceil((clientsEach * busiest) / calls));
+  const atOnce = polls === undefined ? 1 : Math.max(1, lengthMs / minuteMs);
+  const clients = Math.max(clientsLeast, Math.ceil((clientsEach * busiest * atOnce) / calls));
   const busyMs = busyBetween(rhythm ?? evenRhythm, fromMs, recording.endedAtMs, calendar.daysOff);
   const awayMs = Math.max(1, (clients * busyMs) / Math.max(1, starts.length) - lengthMs);
   const comes: FittedPart["behaviour"] = {
@@ -132,7 +137,7 @@ export function visitParts(
     ...work,
     away: { kind: "uniform", least: 0, most: Math.round(2 * awayMs) },
     rhythm,
-    length: null,
+    length: polls === undefined ? null : spreadOf(polls.sessions.map(lastedMs), 1, slackMs),
   };
   const lateMs = new SortedSample(visits.sessions.map(({ startMs, lastMs }) => (lastMs - startMs) / 2)).mean;
   const woken = (profile.apart?.wakes ?? []).map(({ group, byUser, eventsMs, sessions }): FittedPart => {

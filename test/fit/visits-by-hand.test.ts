@@ -64,7 +64,7 @@ describe("clients who come for visits", () => {
       }).flat();
     }).flat();
   const parted = (jobs: readonly RecordedJob[]) =>
-    visitParts({ jobs, apart: null } as unknown as Profile, [], recording);
+    visitParts({ jobs, pace: { kind: "visits" }, apart: null } as unknown as Profile, [], recording);
   const busiestOf = (jobs: readonly RecordedJob[]): number => {
     const minutes = jobs.map(({ startMs }) => Math.floor(startMs / minuteMs));
     return Math.max(...minutes.map((minute) => minutes.filter((one) => one === minute).length));
@@ -105,7 +105,11 @@ test("a share of these clients is woken by events, some time after them", () => 
   }));
   const shareOf = (given: typeof sessions) => {
     const wakes = [{ group: 4, byUser: true, eventsMs, sessions: given }];
-    const profile = { jobs: usual, apart: { wakes, rest: { jobs: usual } } } as unknown as Profile;
+    const profile = {
+      jobs: usual,
+      pace: { kind: "visits" },
+      apart: { wakes, rest: { jobs: usual } },
+    } as unknown as Profile;
     const [, woken] = visitParts(profile, [], recording).parts;
     return woken?.behaviour;
   };
