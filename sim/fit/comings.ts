@@ -50,7 +50,7 @@ export interface ComingsFit {
 
 /**
  * Fits sessions to callers who are alike. Returns `null` if a plain loop says as much. All hours are alike then, and a
- * pause is as likely to be an absence after any call.
+ * pause is as likely to be an absence after any call, however long refusals have kept the caller.
  */
 export function bySessions(profiles: readonly Profile[], recording: Recording): ComingsFit | null {
   const daily = byWorkdays(profiles, recording);
@@ -68,7 +68,8 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const steps = new SortedSample(sessions.map(({ spells }) => spells));
   const plain =
     rhythm === null &&
-    (awayMs === 0 || (loop.behaviour.kind === "worker" && isMemoryless(steps) && !areLongAway(cut)));
+    (awayMs === 0 ||
+      (loop.behaviour.kind === "worker" && loop.length === null && isMemoryless(steps) && !areLongAway(cut)));
   if (plain || sizes.count < 2) return null;
   const away = absences(profiles, cut, { calendar, rhythm: rhythm ?? evenRhythm }, recording);
   return {

@@ -105,23 +105,26 @@ describe("sessions of a caller that looks for work all day", () => {
   });
 });
 
-test("callers whose calls end sessions at random are a plain loop, unless they are away for long", () => {
+test("callers whose calls end sessions at random are a plain loop, unless they are away for long or a time ends them", () => {
   const recording = {
     startedAtMs: monday,
     endedAtMs: monday + 14 * dayMs,
     resolutionMs: 1,
   } as unknown as Recording;
-  const kindOf = (awayMs: number): string | undefined => {
+  /** @param slower how much slower every other session is, of as long a time */
+  const kindOf = (awayMs: number, slower = 1): string | undefined => {
     const count = Math.floor((14 * dayMs) / (awayMs + 20_000));
-    const sizes = many(count, (place) => Math.ceil(-20 * Math.log((((17 * place) % count) + 0.5) / count)));
     let ms = monday;
-    const jobs = sizes.flatMap((calls) => {
+    const jobs = many(count, (place) => place).flatMap((place) => {
+      const gapMs = place % 2 === 0 ? 1_000 : 1_000 * slower;
+      const lengthMs = -40_000 * Math.log((((17 * place) % count) + 0.5) / count);
+      const calls = Math.ceil(lengthMs / gapMs);
       const fromMs = ms;
-      ms += 1_000 * calls + awayMs;
-      return many(calls, (call) => ({
-        ...spell(fromMs + 1_000 * call + 90 * (call % 7), fromMs + 1_000 * call + 700),
-        ...{ first: { status: 200 }, last: { status: 200 } },
-      }));
+      ms += gapMs * calls + awayMs;
+      return many(calls, (call) => {
+        const startMs = fromMs + gapMs * call + 90 * (call % 7);
+        return { ...spell(startMs, startMs + 300), first: { status: 200 }, last: { status: 200 } };
+      });
     });
     const profile = {
       ...{ caller: { calls: [] }, shape: { kind: "call" }, pace: { kind: "pause" }, retries: [], refused: 0 },
@@ -131,6 +134,7 @@ test("callers whose calls end sessions at random are a plain loop, unless they a
   };
   expect(kindOf(5 * hourMs)).toBeUndefined();
   expect(kindOf(7 * hourMs)).toBe("sessions");
+  expect(kindOf(5 * hourMs, 3)).toBe("sessions");
 });
 
 test("callers who each came once are away twice as long as they were watched, at most", () => {
