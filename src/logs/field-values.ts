@@ -2,7 +2,7 @@
 import { durationReader } from "../rules/duration.ts";
 import { hashStep } from "../trace/names.ts";
 import { type Cells, METHOD, SCOPE, STATUS, textOf } from "./cells.ts";
-import { GRAPHQL_CALL, REST_CALL } from "./rows.ts";
+import { costMost, GRAPHQL_CALL, REST_CALL } from "./rows.ts";
 
 const [zero, dot, dash, quoteMark, space] = [0x30, 0x2e, 0x2d, 0x22, 0x20] as const;
 
@@ -70,7 +70,7 @@ export function scopeOf(cells: Cells): number | null {
   return word === "rest" ? REST_CALL : word === "graphql" ? GRAPHQL_CALL : -1;
 }
 
-/** Reads a whole number up to 2^31 - 1, `503` or `503.0`; returns -1 if it is none. */
+/** Reads a whole number up to `costMost`, `503` or `503.0`; returns -1 if it is none. */
 export function whole(view: DataView, from: number, to: number): number {
   let value = 0;
   let at = from;
@@ -79,7 +79,7 @@ export function whole(view: DataView, from: number, to: number): number {
     if (digit < 0 || digit > 9) break;
     value = value * 10 + digit;
   }
-  if (at === from || value > 0x7fff_ffff) return -1;
+  if (at === from || value > costMost) return -1;
   if (at < to && view.getUint8(at) === dot) for (at += 1; at < to && view.getUint8(at) === zero; ) at += 1;
   return at === to ? value : -1;
 }

@@ -12,7 +12,7 @@ import type { LogCallers } from "./policy-callers.ts";
 import type { PolicyRouting, RoutedKind } from "./policy-routing.ts";
 import { RequestPath } from "./request-path.ts";
 import { type RowSettings, TimedRows } from "./row-reader.ts";
-import { OTHER_CALL, STATUS_CALL } from "./rows.ts";
+import { costMost, OTHER_CALL, STATUS_CALL } from "./rows.ts";
 
 /** Attributes that calls of an operation are charged by, and the kind of their cost. */
 interface AskedOf {
@@ -71,7 +71,7 @@ export class PolicyRowReader extends TimedRows {
     if (typeof caller === "string") return `its caller has no ${caller}, which a quota is kept by`;
     const said = this.#units(cells, COST);
     const actual = this.#units(cells, ACTUAL);
-    if (said === null || actual === null) return "its cost is no whole number";
+    if (said === null || actual === null) return `its cost is no whole number up to ${costMost}`;
     const cost = operation.cost === "declared" ? (said ?? this.settings.graphqlCost) : 1;
     if (cost === null) return "a call of declared cost whose cost is not known";
     // For a bounded cost, the log tells the final cost.

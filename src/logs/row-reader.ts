@@ -36,7 +36,7 @@ import type { OrderedRows } from "./ordered-rows.ts";
 import type { PathFilter } from "./path-filter.ts";
 import { PathMemory } from "./path-memory.ts";
 import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
-import { defaultOrganization, GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
+import { costMost, defaultOrganization, GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 import type { LogZone } from "./zone-clock.ts";
 
 export interface RowSettings {
@@ -148,10 +148,10 @@ export class RowReader extends TimedRows {
     if (kind === -1) return "its scope is neither rest nor graphql";
     if (kind === LEFT_OUT) return null;
     const cost = kind === GRAPHQL_CALL ? this.#points(cells) : kind === REST_CALL ? 1 : 0;
-    if (cost === -1) return "its cost is no whole number";
+    if (cost === -1) return `its cost is no whole number up to ${costMost}`;
     if (cost === -2) return "a GraphQL call whose cost is not known";
     const actual = kind === GRAPHQL_CALL ? this.#actual(cells) : -1;
-    if (actual === -2) return "its actual cost is no whole number";
+    if (actual === -2) return `its actual cost is no whole number up to ${costMost}`;
     rows.add(this.atMs, this.durationMs, this.#caller(cells), kind, cost, actual, status);
     return null;
   }

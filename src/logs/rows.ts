@@ -22,6 +22,8 @@ export const attributesOfCaller = ({
  */
 export const REST_CALL = 0;
 export const GRAPHQL_CALL = 1;
+/** Greatest cost of a row. */
+export const costMost = 0x7fff_ffff;
 /** Number that a policy's operations must not exceed. */
 export const operationsMost = 250;
 /** Kind of the free status endpoint (SPEC.md §2.6). */

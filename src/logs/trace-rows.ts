@@ -14,7 +14,7 @@ import { attributesFor } from "./policy-reader.ts";
 import type { PolicyRouting } from "./policy-routing.ts";
 import type { LogFile } from "./read-file.ts";
 import type { LogTally } from "./rejections.ts";
-import { type LogBatch, OTHER_CALL, STATUS_CALL } from "./rows.ts";
+import { costMost, type LogBatch, OTHER_CALL, STATUS_CALL } from "./rows.ts";
 
 /** Limits that logs are read by, with all callers so far. Rules are the policy that they are. */
 export interface ReadBy {
@@ -113,6 +113,7 @@ export class TraceRows {
     const cost = operation.cost === "declared" ? (said.cost ?? this.#cost) : 1;
     if (cost === null) return "a call of declared cost whose cost is not known";
     const actual = operation.cost === "fixed" ? -1 : (said.actual ?? -1);
+    if (Math.max(cost, actual) > costMost) return `its cost is above ${costMost}`;
     this.rows.add(at, received - sent, caller, kind, cost, actual, status, attempt, wanted);
     return null;
   }

@@ -234,7 +234,7 @@ describe("rows that cannot be read", () => {
     expect(examples.map(({ line, why }) => `${line}: ${why}`)).toEqual([
       "21: it is no JSON",
       "22: it is no JSON object",
-      "23: its cost is no whole number",
+      "23: its cost is no whole number up to 2147483647",
       "24: its duration is no number",
       "25: its duration is no number",
     ]);
@@ -290,6 +290,14 @@ describe("rows that cannot be read", () => {
       "2026-01-02T03:00:00.123Z",
       "2026-01-02T03:00:00.123Z",
     ]);
+  });
+
+  test("of a trace cost more than is read", async () => {
+    const trace = (cost: number): string =>
+      text(encodeHeader(header), encodeCall(call({ scope: "graphql", cost })));
+    const { unread, examples } = await read(trace(3_000_000_000), { unreadMost: 1 });
+    expect([unread, examples.map(({ why }) => why)]).toEqual([1, ["its cost is above 2147483647"]]);
+    expect((await read(trace(2_147_483_647))).rows.map(({ cost }) => cost)).toEqual([2_147_483_647]);
   });
 
   test("of a trace name the file and the line", async () => {

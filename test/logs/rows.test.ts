@@ -110,9 +110,9 @@ class Plain {
     const isQuery = kind === 1;
     const cost = isQuery ? (isNone(row.cost) ? settings.graphqlCost : whole(row.cost)) : kind === 0 ? 1 : 0;
     if (cost === null) return "a GraphQL call whose cost is not known";
-    if (cost === -1) return "its cost is no whole number";
+    if (cost === -1) return "its cost is no whole number up to 2147483647";
     const actual = isQuery && !isNone(row.actual) ? whole(row.actual) : null;
-    if (actual === -1) return "its actual cost is no whole number";
+    if (actual === -1) return "its actual cost is no whole number up to 2147483647";
     const caller = this.#caller(row, target === "" ? "" : path);
     return [when.at, when.took, caller, kind, cost, actual ?? -1, when.status];
   }
@@ -345,7 +345,7 @@ function readByPolicy(
     names[name] = known[name];
   }
   const [said, actual] = [row.cost, row.actual].map((told) => (isNamed(told) ? whole(told) : null));
-  if (said === -1 || actual === -1) return "its cost is no whole number";
+  if (said === -1 || actual === -1) return "its cost is no whole number up to 2147483647";
   const cost = kind === 1 ? (said ?? settings.graphqlCost) : 1;
   if (cost === null) return "a call of declared cost whose cost is not known";
   const used = kind === 0 ? -1 : (actual ?? (kind === 2 ? said : null) ?? -1);
