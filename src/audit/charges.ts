@@ -20,9 +20,11 @@ export function allowed(
   charges?: Charges,
 ): readonly [least: number, most: number] {
   if (charges === "nothing" || call.outcome === "exempt" || call.outcome === "refused") return [0, 0];
+  const parts = Array.isArray(body) ? (shot.parts ?? 1) : 1;
   const isUnsure = call.outcome === "unknown" || shot.isVague === true || charges === "once at most";
-  if (isUnsure || call.status >= 400 || call.status === 304 || isRejected(body)) return [0, 1];
-  return Array.isArray(body) && shot.parts !== undefined ? [shot.parts, shot.parts] : [1, 1];
+  return isUnsure || call.status >= 400 || call.status === 304 || isRejected(body)
+    ? [0, parts]
+    : [parts, parts];
 }
 
 /** Returns what is wrong with the charges of a trial; `null` if each answer was charged as allowed. */

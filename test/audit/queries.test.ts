@@ -132,3 +132,9 @@ test("a batch that is answered as one is charged once, or not at all", () => {
   const state = (units: number) => made("batch-of-queries", { units }).finding.state;
   expect([0, 2, 3].map(state)).toEqual(["kept", "kept", "broken"]);
 });
+
+test("a batch that is answered by a list may be charged for each of its queries, and for no more", () => {
+  const answer = { body: '[{"data":{}},{"data":{}}]' };
+  const state = (units: number) => made("batch-of-queries", { units, answer }).finding.state;
+  expect([0, 2, 4, 5].map(state)).toEqual(["kept", "kept", "kept", "broken"]);
+});
