@@ -119,7 +119,7 @@ test("it names its files, and what to do with them", () => {
 
 test("GraphQL's own URL must be allowed as the target is", () => {
   expect(graphqlUrlOf({})).toBeUndefined();
-  expect(graphqlUrlOf({ graphqlUrl: "http://127.0.0.1:1/g/" })).toBe("http://127.0.0.1:1/g");
+  expect(graphqlUrlOf({ graphqlUrl: "http://127.0.0.1:1/g/" })).toBe("http://127.0.0.1:1/g/");
   expect(graphqlUrlOf({ graphqlUrl: "http://a.example/g", allowHost: "a.example" })).toBe(
     "http://a.example/g",
   );
