@@ -1,6 +1,6 @@
 // The ledger by rules: it keeps a book of every window of a history. If the rules leave something open, it believes
 // the limiter.
-import { limitOf, quotaFor } from "../policy/effective.ts";
+import { limitOf, quotaFor, windowMsOf } from "../policy/effective.ts";
 import { quotaNames, scopeOf } from "../policy/names.ts";
 import type { FixedWindow, Policy, Quota } from "../policy/policy.ts";
 import type {
@@ -20,7 +20,6 @@ import {
   type QuotaKey,
   type ShownCount,
   type Sight,
-  windowMsOf,
 } from "./sight.ts";
 import { type CountSpan, exactly, type Held, WindowBook } from "./window-book.ts";
 

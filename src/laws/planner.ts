@@ -6,12 +6,11 @@
 // wrong guess only makes a script less pointed: this file does not decide what a limiter should answer.
 import type { PolicyReservation } from "../engine/decision.ts";
 import { ReferenceLimiter } from "../engine/reference.ts";
-import { filledQuotas, quotaFor } from "../policy/effective.ts";
+import { filledQuotas, quotaFor, windowMsOf } from "../policy/effective.ts";
 import type { Cost, Policy } from "../policy/policy.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaEnforceOp, QuotaOp, QuotaScript } from "./quotas/script.ts";
 import { type Guess, type GuessedReading, RoughLimiter } from "./rough-limiter.ts";
 import type { LedgerTerms } from "./script.ts";
-import { windowMsOf } from "./sight.ts";
 
 /**
  * Time of an operation, relative to the previous operation and to the windows or buckets that it uses. A `place` is one

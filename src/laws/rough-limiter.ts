@@ -1,11 +1,11 @@
 // Guesses the answers of a limiter by rules, for the planner. It keeps limits and windows, and nothing else: not that a
 // limit may be unenforced, nor that points are given back.
 import type { PolicyDecision, PolicyReservation, Reading } from "../engine/decision.ts";
-import { isSettled, limitOf, quotaFor } from "../policy/effective.ts";
+import { isSettled, limitOf, quotaFor, windowMsOf } from "../policy/effective.ts";
 import type { Policy, Quota } from "../policy/policy.ts";
 import type { CallerAttributes, QuotaCallOp } from "./quotas/script.ts";
 import { algorithmOf, type LedgerTerms } from "./script.ts";
-import { gridOf, nameOfCount, windowMsOf } from "./sight.ts";
+import { gridOf, nameOfCount } from "./sight.ts";
 
 /** Guess of the limiter's counts and answers. */
 export interface Guess {

@@ -134,13 +134,6 @@ export function gridOf({ algorithm }: Quota): number | null {
   return anchor === "epoch" ? 0 : null;
 }
 
-/** Returns the length of a window, or the time to fill an empty bucket, ms. */
-export function windowMsOf({ algorithm }: Quota): number {
-  if (algorithm.kind === "token-bucket")
-    return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
-  return "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
-}
-
 /**
  * Returns the count that a reading shows. A `remaining` that is above 0 or signed shows it too (SPEC.md §1).
  */

@@ -1,9 +1,12 @@
 // Retry storms: is the load back to normal after the end of their trigger? The same seeds run with and without the
 // trigger, and are compared window by window.
 
+import { usedQuotas, windowMsOf } from "../policy/effective.ts";
+import type { Quota } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import { organizationLimit } from "../rules/rules.ts";
+import { policyCall } from "../scenario/policy-calls.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization } from "../scenario/seats.ts";
 import type { PlanAnswer, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
@@ -33,7 +36,7 @@ const burstMostDefault = 2_000;
 
 /**
  * Reads `outage`, `burst`, `outage=1s..60s` or `burst=10..500`. The trigger comes after the first window, which is as
- * long as the organization's shortest window. Default sizes: an outage of up to half of the time that is left, a burst
+ * long as the shortest one. Default sizes: an outage of up to half of the time that is left, a burst
  * of up to 2,000 calls.
  * @throws SpillwayError `USAGE`
  */
@@ -54,7 +57,7 @@ export function parseStorm(
       got: quote(text),
       allowed: "outage, burst, outage=1s..60s or burst=10..500",
     });
-  const windowMs = windowMsOf(scenario);
+  const windowMs = shortestWindowMs(scenario);
   const { durationMs } = scenario;
   const leastMs = windowsLeast * windowMs;
   if (durationMs < leastMs)
@@ -86,15 +89,24 @@ export function parseStorm(
   return { kind, atMs: windowMs, windowMs, sizes, withinWindows };
 }
 
-/** Returns the shortest window of the organization's limits that the scenario's calls touch, ms. */
-function windowMsOf({ rules, populations }: Scenario): number {
+/** Returns the shortest window of the limits that the scenario's calls touch, ms: of rules, the organization's. */
+function shortestWindowMs({ rules, policy, populations }: Scenario): number {
   const known = rules ?? parseRules({});
-  const lengths = populations.flatMap(({ organization, behaviour }) =>
-    behaviour.calls
+  const lengths = populations.flatMap(({ organization: named, name, behaviour }) => {
+    const organization = named ?? defaultOrganization;
+    return behaviour.calls
       .filter(({ kind }) => kind === "call")
-      .map(({ scope }) => organizationLimit(known, organization ?? defaultOrganization, scope).windowSeconds),
-  );
-  return Math.min(...(lengths.length > 0 ? lengths : [60])) * 1000;
+      .flatMap((call) => {
+        if (policy === undefined)
+          return organizationLimit(known, organization, call.scope).windowSeconds * 1000;
+        const { operation, caller } = policyCall(policy, call, { organization, user: name });
+        return usedQuotas(policy, operation, caller).map((quota) =>
+          windowMsOf(policy.quotas[quota] as Quota),
+        );
+      });
+  });
+  const timed = lengths.filter((ms) => ms > 0);
+  return timed.length === 0 ? 60_000 : Math.min(...timed);
 }
 
 /**

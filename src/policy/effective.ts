@@ -36,6 +36,13 @@ export function usedQuotas(
 export const limitOf = (algorithm: QuotaAlgorithm): number =>
   algorithm.kind === "token-bucket" ? algorithm.capacity : algorithm.limit;
 
+/** Returns the length of a window, or the time to fill an empty bucket, ms; 0 for calls at the same time. */
+export function windowMsOf({ algorithm }: Pick<Quota, "algorithm">): number {
+  if (algorithm.kind === "token-bucket")
+    return Math.ceil((algorithm.capacity * algorithm.refill.everyMs) / algorithm.refill.amount);
+  return "windowSeconds" in algorithm ? algorithm.windowSeconds * 1000 : 0;
+}
+
 /** Returns what a call asks of a quota before its answer is known. @param declared cost that the call declares */
 export const costAsked = <Declared>(cost: Cost, declared: Declared): number | Declared =>
   cost === "declared" ? declared : typeof cost === "number" ? cost : cost.atMost;

@@ -5,6 +5,8 @@ import type { CountsByWindow } from "../../src/plan/job.ts";
 import { plan } from "../../src/plan/plan.ts";
 import { parseStorm, recoveredAfter } from "../../src/plan/storm.ts";
 import { withTrigger } from "../../src/plan/trigger.ts";
+import { parsePolicy } from "../../src/policy/parse.ts";
+import { presets } from "../../src/policy/presets.ts";
 import { hammering, steady } from "./worlds.ts";
 
 describe("recovered", () => {
@@ -45,6 +47,19 @@ describe("a trigger comes after the first window", () => {
       windowMs: 30_000,
     });
     expect(parseStorm("burst", looking(status(), "4m"))).toMatchObject({ atMs: 60_000, windowMs: 60_000 });
+  });
+
+  test("of the policy, where the scenario has one", () => {
+    const { policy } = presets["fastify"] ?? {};
+    const slow: unknown = JSON.parse(
+      JSON.stringify(policy).replaceAll('"windowSeconds":60', '"windowSeconds":600'),
+    );
+    const underPolicy = (duration: string) => ({
+      ...looking(rest("/v2/user"), duration),
+      policy: parsePolicy(slow),
+    });
+    expect(parseStorm("burst", underPolicy("40m"))).toMatchObject({ atMs: 600_000, windowMs: 600_000 });
+    expect(() => parseStorm("burst", underPolicy("39m"))).toThrow(/2400000 ms or more/);
   });
 
   test("and is over a window before the end: an outage lasts half of what is left, a burst has 2,000 calls", () => {

@@ -1,13 +1,13 @@
 // Checks overlapping calls under a policy: some order must keep the laws that the limiter claims (`../overlaps.ts`).
 import type { QuotaLimiterFactory } from "../../engine/quota-limiter.ts";
-import { quotaFor } from "../../policy/effective.ts";
+import { quotaFor, windowMsOf } from "../../policy/effective.ts";
 import type { Policy } from "../../policy/policy.ts";
 import { laws } from "../catalogue.ts";
 import { ordering } from "../orders.ts";
 import type { OverlapKit } from "../overlapped-play.ts";
 import { checkOverlaps, type InterleavingReport, type OverlapOptions } from "../overlaps.ts";
 import { patient } from "../patience.ts";
-import { type QuotasKind, windowMsOf } from "../sight.ts";
+import type { QuotasKind } from "../sight.ts";
 import { newYear2026Ms } from "../subject.ts";
 import { quotaScripts } from "./drawn.ts";
 import { abilities, claimedOf, whyVoid } from "./kit.ts";

@@ -2,7 +2,7 @@
 // the policy says. The readable reference keeps the counts.
 import type { Reading } from "../../engine/decision.ts";
 import { type FoundCount, ReferenceLimiter } from "../../engine/reference.ts";
-import { filledQuotas, quotaFor } from "../../policy/effective.ts";
+import { filledQuotas, quotaFor, windowMsOf } from "../../policy/effective.ts";
 import type { Policy, Quota } from "../../policy/policy.ts";
 import { wireOf } from "../../policy/presets.ts";
 import { type AnswerReading, type ReadAnswer, readAnswer } from "../../wire/read-answer.ts";
@@ -15,7 +15,6 @@ import {
   type QuotaKey,
   type ShownCount,
   type Sight,
-  windowMsOf,
 } from "../sight.ts";
 import { exactly } from "../window-book.ts";
 import type { CallerAttributes, QuotaCallEvent, QuotaEvent } from "./script.ts";
