@@ -218,7 +218,7 @@ export const crowded: World = {
     "work differs by a fifth from day to day. One call of four hundred times out, and is tried again at once. Who is refused waits " +
     "for the reset (agents, exports), backs off and gives up (bots, cron by night, integrations), pauses for some seconds " +
     "(projects, hourly cron), or calls no more (the others). The largest fleet keeps 1 % refused.",
-  tuned: false,
+  tuned: true,
   limits: { organization: 129, user: 50 },
   goal: 0.01,
   agents: kindOf.length,
