@@ -155,7 +155,8 @@ const formsApart = 0.3;
 
 function pauseForm(pausesMs: readonly number[]): PauseForm {
   const median = new SortedSample(pausesMs).median + 10;
-  const below = (most: number): number => pausesMs.filter((ms) => ms + 10 < most).length / pausesMs.length;
+  const below = (most: number): number =>
+    pausesMs.reduce((count, ms) => count + Number(ms + 10 < most), 0) / pausesMs.length;
   return { median, shares: multiples.map((multiple) => below(multiple * median)) };
 }
 

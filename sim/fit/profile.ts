@@ -44,7 +44,7 @@ export type CallPace =
   | {
       readonly kind: "visits";
       /** Sessions of jobs that poll, several at a time; absent if the calls do not show them. */
-      readonly polls?: Sessions;
+      readonly polls?: Sessions | undefined;
     }
   /** Calls overlap and keep to no clock. */
   | { readonly kind: "chance" };
@@ -181,11 +181,10 @@ function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: 
   const plain = described(caller, apart, null, slackMs);
   if (plain.shape.kind !== "call" || plain.clients > 1 || !["chance", "pause"].includes(plain.pace.kind))
     return null;
-  const kind = "visits" as const;
   const polls = pollsOf(caller, limits, slackMs);
   const { jobs, retries } = polls?.jobs ?? jobsAtResets(caller, limits) ?? apart;
   const guess = guessRetry(retries, slackMs, null);
-  const pace = polls === null ? ({ kind } as const) : ({ kind, polls: polls.sessions } as const);
+  const pace = { kind: "visits", polls: polls?.sessions } as const;
   return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace };
 }
 

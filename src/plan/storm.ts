@@ -36,8 +36,8 @@ const burstMostDefault = 2_000;
 
 /**
  * Reads `outage`, `burst`, `outage=1s..60s` or `burst=10..500`. The trigger comes after the first window, which is as
- * long as the shortest one. Default sizes: an outage of up to half of the time that is left, a burst
- * of up to 2,000 calls.
+ * long as the shortest one. Default sizes: an outage of up to half of the time that is left, a burst of up to 2,000
+ * calls.
  * @throws SpillwayError `USAGE`
  */
 export function parseStorm(

@@ -23,6 +23,9 @@ const hourMs = 3_600_000;
 /** A Monday: the epoch began on a Thursday. */
 const monday = 4 * dayMs;
 const spell = (startMs: number, endMs: number, jobs = 1): Spell => ({ startMs, endMs, jobs });
+/** A recording of so many days, by a clock of a millisecond. */
+const recordingOver = (days: number): Recording =>
+  ({ startedAtMs: monday, endedAtMs: monday + days * dayMs, resolutionMs: 1 }) as unknown as Recording;
 const many = <Value>(count: number, of: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => of(index));
 
@@ -83,7 +86,7 @@ describe("sessions of a caller that looks for work all day", () => {
     const hour = (ms % dayMs) / hourMs;
     return day < 5 && hour >= 10 && hour <= 16;
   };
-  const recording = { startedAtMs: monday, endedAtMs: monday + 14 * dayMs } as unknown as Recording;
+  const recording = recordingOver(14);
   const parted = (from: readonly number[], long = isLong) => {
     const jobs = from.flatMap((ms) =>
       many(long(ms) ? 20 : 2, (call) => spell(ms + 10_000 * call, ms + 10_000 * call + 100)),
@@ -106,11 +109,7 @@ describe("sessions of a caller that looks for work all day", () => {
 });
 
 test("callers whose calls end sessions at random are a plain loop, unless they are away for long or a time ends them", () => {
-  const recording = {
-    startedAtMs: monday,
-    endedAtMs: monday + 14 * dayMs,
-    resolutionMs: 1,
-  } as unknown as Recording;
+  const recording = recordingOver(14);
   /** @param slower how much slower every other session is, of as long a time */
   const kindOf = (awayMs: number, slower = 1): string | undefined => {
     const count = Math.floor((14 * dayMs) / (awayMs + 20_000));
@@ -138,11 +137,7 @@ test("callers whose calls end sessions at random are a plain loop, unless they a
 });
 
 test("callers who each came once are away twice as long as they were watched, at most", () => {
-  const recording = {
-    startedAtMs: monday,
-    endedAtMs: monday + 4 * dayMs,
-    resolutionMs: 1,
-  } as unknown as Recording;
+  const recording = recordingOver(4);
   const profiles = many(40, (index) => {
     const ms = monday + (index % 4) * dayMs + 9 * hourMs + index * 60_000;
     const jobs = [spell(ms, ms + 100)];
