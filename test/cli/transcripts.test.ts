@@ -2,7 +2,8 @@
 // standard error behind `! `, and its exit status where it is not 0;
 // codes of color as `<31>`. A word that changes on purpose is written anew by
 //   GOLDEN=transcripts npx vitest run --config test/vitest.config.ts test/cli/transcripts.test.ts
-// Read the difference before you commit it.
+// Read the difference before you commit it. It takes long: over a hundred whole commands.
+// @module-tag long
 import { createHash } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-// Known counterexamples: a check passes over them, finds what is behind them, and says which are mended.
+// Known counterexamples: a check passes over them, finds what is behind them, and says which are mended. It takes long:
+// each run of a limiter that is wrong is made smaller.
+// @module-tag long
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

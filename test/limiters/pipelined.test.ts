@@ -3,6 +3,8 @@
 // other without a turn in between, so all are counted before the first has read its count; where that count is one
 // object for all, every request reads the last count, and none is let through. What is let through never exceeds
 // the limit.
+// It takes long: the limiters of npm are installed first.
+// @module-tag long
 // @module-tag real-time
 // @module-tag paced
 import type { Server } from "node:http";

@@ -1,4 +1,6 @@
-// A Redis whose clock is ours: it stands still, and moves when it is told to.
+// A Redis whose clock is ours: it stands still, and moves when it is told to. It takes long: its client comes with the
+// limiters of npm, which are installed first.
+// @module-tag long
 // @module-tag redis-server
 // @module-tag faketime
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
