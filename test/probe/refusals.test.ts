@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../src/probe/finding.ts";
 import { callsToRefusals, probeRefusals } from "../../src/probe/refusals.ts";
+import { statusBody } from "../../src/wire/bodies.ts";
 import { type Answers, isStatus, refusal, type Scripted, type Shown, scripted } from "./scripted.ts";
 
 const path = "/v2/user";
@@ -63,7 +64,7 @@ async function found(answers: Answers, options: Parameters<typeof scripted>[1] =
     const { value, confidence, evidence, needs } = finding;
     return [value, confidence, evidence.replace(/ at [\d:.]+/g, ""), needs];
   };
-  return { ...made, findings, said };
+  return { ...made, progress: made.said, findings, said };
 }
 
 const counted = ({ asked }: Pick<Scripted, "asked">): number => asked.filter((ask) => !isStatus(ask)).length;
@@ -89,6 +90,11 @@ describe("a user's window of three calls", () => {
     expect(made.said("firstRefuser").slice(2)).toEqual([
       "the two windows were never full at the same time",
       "an organization's limit within the budget",
+    ]);
+    const left = (units: number): string => `using up the user's REST window: ${units} left`;
+    expect(made.progress.map(({ doing }) => doing)).toEqual([
+      ...[2, 1, 0, 0].map(left),
+      ...new Array(3).fill("looking at refusals"),
     ]);
     expect(made.session.calls.map(({ what }) => what)).toEqual([
       ...["GET status", ...new Array(4).fill(`GET ${path}`)],
@@ -122,9 +128,11 @@ describe("a user's window of three calls", () => {
   });
 
   test("of an organization with less takes no more than that has; one that is not enforced takes all", async () => {
-    expect(counted(await found(target({ left: [3, 1], by: "rest" })))).toBe(1 + 1 + 3);
+    expect(counted(await found(target({ left: [3, 1], by: "rest" }), { calls: 5 }))).toBe(1 + 1 + 3);
     const free = await found(target({ left: [3, 1], enforced: false }), { calls: 7 });
     expect(counted(free)).toBe(7);
+    const short = await found(target({ left: [3, 1], enforced: false }), { calls: 6 });
+    expect(short.said("refused")[2]).toBe("using up the window takes 7 calls, 6 were left");
     expect(free.said("userEnforced")).toEqual([
       "always",
       "certain",
@@ -133,12 +141,35 @@ describe("a user's window of three calls", () => {
     ]);
   });
 
-  test("that its status does not show is none", async () => {
-    const hidden = await found(() => ({ user: null }));
+  test("of nothing left takes a refusal and three more", async () => {
+    expect(counted(await found(target({ left: [-2, 60] }), { calls: 4 }))).toBe(4);
+  });
+
+  const window = { limit: 100, current: 0, reset: 30, resetAtMs: 0, enforced: true };
+  test.each<[string, Shown]>([
+    ["shows no user", { user: null }],
+    ["shows no whole seconds", { reset: 1.5, body: statusBody({ rest: window, graphql: window }) }],
+    ["shows no window of REST", { body: {} }],
+  ])("that its status %s is none", async (_, shown) => {
+    const hidden = await found(() => shown);
     expect(hidden.said("refused").slice(2)).toEqual([
       "the user's window shows nothing in the headers of the status",
       "the user's headers",
     ]);
+  });
+
+  test.each([
+    [200, 1],
+    [404, 3],
+    [429, 3],
+  ])("is looked at after its first refusal until a call is admitted: %d", async (status, trials) => {
+    const inner = target({ left: [1, 60] });
+    let refused = 0;
+    const made = await found((ask, number, nowMs) => {
+      const shown = inner(ask, number, nowMs);
+      return shown.status === 429 && ++refused > 1 ? { ...shown, status } : shown;
+    });
+    expect(counted(made)).toBe(1 + 1 + trials);
   });
 });
 
@@ -161,6 +192,33 @@ describe("time", () => {
     expect(await waits(51, 2)).toBe(true);
     expect(await waits(150, 3)).toBe(false);
     expect(await waits(151, 3)).toBe(true);
+  });
+  test("is what most calls so far took, in whatever order they came", async () => {
+    const left = target({ left: [1, 60] });
+    // Nine readings and the one that is needed: eight of ten are as short.
+    const slow = async (...numbers: number[]) =>
+      (
+        await found(
+          (ask, number, nowMs) => ({ ...left(ask, number, nowMs), reset: 2 }),
+          { tripMs: (number) => (numbers.includes(number) ? 900 : 50) },
+          9,
+        )
+      ).waited.length > 0;
+    expect(await slow(9)).toBe(false);
+    expect(await slow(1)).toBe(false);
+    expect(await slow(1, 5)).toBe(true);
+    expect(await slow(8, 9)).toBe(true);
+  });
+  test("of a new window counts as that has it", async () => {
+    const left = target({ left: [1, 60] });
+    const made = await found(
+      (ask, number, nowMs) => {
+        const shown = left(ask, number, nowMs);
+        return nowMs > Date.UTC(2026, 0, 2, 3, 3, 31) ? { ...shown, user: [50, 40] } : { ...shown, reset: 1 };
+      },
+      { calls: 43 },
+    );
+    expect(made.said("refused")[2]).toBe("using up the window takes 44 calls, 43 were left");
   });
 });
 
@@ -197,6 +255,8 @@ describe("whether refused calls are counted", () => {
       target({ left: [1, 60], isSigned: true, refusedTakes: [1, 0], body: () => ({}) }),
     );
     expect(unnamed.said("refused")[0]).toBeNull();
+    const limitOnly = await found(target({ left: [1, 60], body: () => refusal("rest_user", 50) }));
+    expect(limitOnly.said("refused")[0]).toBeNull();
     expect(unnamed.said("refusedByUser").slice(2)).toEqual([
       "no refusal by the user's window was seen from both sides",
       "a user's limit below the organization's",
@@ -218,6 +278,13 @@ describe("whether a refusal by the user's window costs the organization", () => 
       "each of 3 refusals by the user's window moved the organization's count",
       null,
     ]);
+  });
+
+  test("is certain by two of them, and not told by one", async () => {
+    const told = async (statusCalls: number) =>
+      (await found(target({ left: [1, 60], refusedTakes: [0, 1] }), { statusCalls })).said("refusedByUser");
+    expect((await told(4)).slice(0, 2)).toEqual(["charges-organization", "certain"]);
+    expect((await told(3)).slice(0, 2)).toEqual([null, "not seen"]);
   });
 
   test("is likely where they move by different amounts, of three", async () => {
@@ -329,20 +396,40 @@ test.each<[string, Partial<Kept>]>([
   expect(told.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
 });
 
-test("of two windows that were full, one that ended meanwhile tells nothing of who refuses first", async () => {
-  const ended = await found((ask) => ({
-    organization: [100, 0],
-    ...(isStatus(ask) ? { user: [50, 0] } : { user: [50, 50], status: 429, body: refusal("rest") }),
-  }));
-  expect(ended.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
+test.each<[string, Shown]>([
+  ["the user's", { user: [50, 1] }],
+  ["the organization's", { organization: [100, 1] }],
+])(
+  "of two windows that were full, %s that ended meanwhile tells nothing of who refuses first",
+  async (_, now) => {
+    const full: Shown = { organization: [100, 0], user: [50, 0] };
+    const said = async (shown: Shown) =>
+      (
+        await found((ask) =>
+          isStatus(ask) ? full : { ...full, ...shown, status: 429, body: refusal("rest") },
+        )
+      ).said("firstRefuser");
+    expect((await said({})).slice(0, 2)).toEqual(["organization", "certain"]);
+    expect((await said(now)).slice(0, 2)).toEqual([null, "not seen"]);
+  },
+);
+
+test("of two windows, a status that shows REST's no more tells nothing of who refuses first", async () => {
+  const full: Shown = { organization: [100, 0], user: [50, 0] };
+  const made = await found((ask, number) => {
+    if (!isStatus(ask)) return { ...full, status: 429, body: refusal("rest") };
+    return number > 1 ? { ...full, body: { resources: {} } } : full;
+  });
+  expect(made.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
 });
 
 describe("calls that are admitted though nothing is left", () => {
   test.each([
-    [1, null],
-    [30, "with-organization"],
-  ])("of a limit of 1, in windows that last %d s more, show %s", async (reset, value) => {
-    const made = await found((ask) => ({ enforced: false, reset, user: [1, isStatus(ask) ? 1 : 0] }));
+    [1, 1, null],
+    [1, 30, "with-organization"],
+    [2, 1, "with-organization"],
+  ])("of a limit of %d, in windows that last %d s more, show %s", async (limit, reset, value) => {
+    const made = await found((ask) => ({ enforced: false, reset, user: [limit, isStatus(ask) ? 1 : 0] }));
     expect(made.said("userEnforced")[0]).toBe(value);
   });
 
@@ -350,6 +437,7 @@ describe("calls that are admitted though nothing is left", () => {
     const made = await found(target({ left: [2, 60], enforced: false, beyond: 99 }));
     // Two of them are enough.
     expect(counted(made)).toBe(4);
+    expect(counted(await found(target({ left: [1, 60], enforced: false, beyond: 99 })))).toBe(3);
     expect(made.said("userEnforced")).toEqual([
       ...["with-organization", "certain"],
       "enforced is false, and call 4 was admitted though the user's window had nothing left",
@@ -367,22 +455,35 @@ describe("calls that are admitted though nothing is left", () => {
     expect(made.said("refused")[2]).toBe("call 2 was admitted though nothing was left");
   });
 
-  test("show nothing where it is, or where a new window began", async () => {
+  test("show nothing where it is", async () => {
     const enforced = await found(target({ left: [2, 60], beyond: 99 }));
     expect(enforced.said("userEnforced").slice(2)).toEqual([
       "call 4 was admitted though nothing was left",
       "a scope that is enforced",
     ]);
+  });
+
+  test.each([50, 1])("show nothing where a new window of %d began", async (left) => {
     let calls = 0;
     const fresh = await found((ask) => {
       if (!isStatus(ask)) calls += 1;
-      return { enforced: false, user: [50, calls < 3 ? 2 - calls : 50] };
+      return { enforced: false, user: [50, calls < 3 ? 2 - calls : left] };
     });
     expect(calls).toBe(3);
     expect(fresh.said("userEnforced").slice(2)).toEqual([
       "no call was refused: the window ended before it was full",
       "longer windows, or shorter ways",
     ]);
+  });
+
+  test("are none that fail", async () => {
+    const inner = target({ left: [1, 60], enforced: false, beyond: 99 });
+    let calls = 0;
+    const made = await found((ask, number, nowMs) => {
+      const shown = inner(ask, number, nowMs);
+      return isStatus(ask) || ++calls === 1 ? shown : { ...shown, status: 503 };
+    });
+    expect(made.said("userEnforced")[2]).toBe("no call was refused: the window ended before it was full");
   });
 
   test("end where a window never is full", async () => {

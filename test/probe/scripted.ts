@@ -78,9 +78,12 @@ export interface Scripted {
   readonly said: readonly ProbeProgress[];
 }
 
+/** Duration of a call in ms, by its number. */
+type TripOf = (number: number) => number;
+
 export function scripted(
   answers: Answers,
-  { tripMs = 10, ...allowance }: Partial<Allowance> & { readonly tripMs?: number } = {},
+  { tripMs = 10, ...allowance }: Partial<Allowance> & { readonly tripMs?: number | TripOf } = {},
 ): Scripted {
   let nowMs = endMs - 30_000;
   const asked: Ask[] = [];
@@ -97,7 +100,7 @@ export function scripted(
     },
     send: async (ask) => {
       asked.push(ask);
-      nowMs += tripMs;
+      nowMs += typeof tripMs === "number" ? tripMs : tripMs(asked.length);
       return gotOf(ask, answers(ask, asked.length, nowMs));
     },
     onProgress: (progress) => said.push(progress),
