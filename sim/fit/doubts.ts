@@ -11,8 +11,7 @@ import { eventsDaysOff } from "./events.ts";
 import { isRefused } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import type { FittedPopulation } from "./model.ts";
-import { areParallel } from "./parallel.ts";
-import { type Profile, slackOf } from "./profile.ts";
+import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import type { Calendar } from "./rhythm.ts";
 import { roomDoubts } from "./room.ts";
@@ -59,7 +58,6 @@ export function doubtsOf(
     ...demandDoubt(recording),
     ...reactionsDoubt(populations, recording),
     ...adaptingDoubt(profiles, populations),
-    ...plain(parallelDoubt(profiles, recording)),
     ...plain(daysOffDoubts(calendars)),
     ...plain(joinedDoubts(profiles, recording)),
     ...plain(ownEventsDoubt(profiles)),
@@ -95,19 +93,6 @@ function daysOffDoubts(calendars: readonly Calendar[]): string[] {
 /** Names the first of some callers, and counts the others. */
 const withOthers = (user: string, count: number): string =>
   `${shortName(user)}${count === 1 ? "" : ` and ${counted(count - 1, "other")}`}`;
-
-/** Names callers whose jobs by the clock are of several loops, which the scenario does not tell apart. */
-function parallelDoubt(profiles: readonly Profile[], recording: Recording): string[] {
-  const several = profiles.filter(({ apart }) =>
-    apart?.timetables.some(({ jobs }) => areParallel(jobs, slackOf(recording))),
-  );
-  const [first] = several;
-  return first === undefined
-    ? []
-    : [
-        `Calls by the clock of ${withOthers(first.caller.user, several.length)} are of several workers at once: the scenario has one, who makes no call while a refused one waits. Of a larger fleet it refuses too few.`,
-      ];
-}
 
 /** Names callers who joined on a later day. */
 function joinedDoubts(profiles: readonly Profile[], recording: Recording): string[] {

@@ -1,6 +1,13 @@
-// Loops that run side by side under one name, as workers of one job do: each waits as long, but other calls come between.
+// Workers that run side by side under one name, as those of an evening's settlement: each waits as long after its calls,
+// but calls of others come between. While one waits for a reset, the others go on: each is a timetable of its own.
+import { timetableOf } from "./arrivals.ts";
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
+import { type ClockedSessions, rareOverlaps } from "./profile.ts";
 import { coarseMs } from "./runs.ts";
+import { sessionsOf } from "./sessions.ts";
+import type { FittedSpan } from "./spread.ts";
+import { flatOf, sumOf } from "./statistics.ts";
 
 /** Number of jobs before a job among which the one that it follows is looked for. */
 const lookedBack = 24;
@@ -12,9 +19,27 @@ const manyMore = 5;
 /** Least number of jobs that tell. */
 const jobsLeast = 100;
 
-/** Tells whether jobs come at one wait after answers to jobs that were not the last ones. */
-export function areParallel(jobs: readonly RecordedJob[], slackMs: number): boolean {
-  if (jobs.length < jobsLeast || slackMs >= coarseMs) return false;
+/** Splits sessions by the clock among the workers that make their calls; those of one worker stay as they are. */
+export function workersOf(whole: ClockedSessions, slackMs: number): readonly ClockedSessions[] {
+  const wait = parallelWait(whole.jobs, slackMs);
+  if (wait === null) return [whole];
+  let from = 0;
+  const sessions = whole.sizes.map((size) => {
+    from += size;
+    return lanesOf(strandsOf(whole.jobs.slice(from - size, from), wait, slackMs));
+  });
+  const most = Math.max(...sessions.map(({ length }) => length));
+  const lanes = Array.from({ length: most }, (_, lane) => sessions.map((session) => session[lane] ?? []));
+  const jobsOf = (lane: readonly (readonly RecordedJob[])[]): number =>
+    sumOf(lane.map(({ length }) => length));
+  return lanes
+    .filter((lane) => jobsOf(lane) > rareOverlaps * whole.jobs.length)
+    .map((lane) => clockedLike(whole, lane));
+}
+
+/** Returns the wait at which jobs come after answers to jobs that were not the last ones; `null` if there is none. */
+export function parallelWait(jobs: readonly RecordedJob[], slackMs: number): FittedSpan | null {
+  if (jobs.length < jobsLeast || slackMs >= coarseMs) return null;
   const last = new Waits(slackMs);
   const earlier = new Waits(slackMs);
   for (const [place, { startMs }] of jobs.entries())
@@ -24,7 +49,64 @@ export function areParallel(jobs: readonly RecordedJob[], slackMs: number): bool
       if (!refused) (before === place - 1 ? last : earlier).add(startMs - endMs);
     }
   // One loop of even pauses comes at even waits after all of its calls.
-  return last.most < shareLeast * jobs.length && earlier.most >= shareLeast * jobs.length && earlier.isMany;
+  const isParallel =
+    last.most < shareLeast * jobs.length && earlier.most >= shareLeast * jobs.length && earlier.isMany;
+  return isParallel ? earlier.usual : null;
+}
+
+/** Joins jobs that come at once or after the wait; each goes on with the strand that is due first. */
+function strandsOf(
+  jobs: readonly RecordedJob[],
+  { least, most }: FittedSpan,
+  slackMs: number,
+): readonly (readonly RecordedJob[])[] {
+  const strands: RecordedJob[][] = [];
+  for (const job of jobs) {
+    let [due, untilMs]: [RecordedJob[] | null, number] = [null, Number.POSITIVE_INFINITY];
+    for (const strand of strands) {
+      const { endMs } = strand.at(-1) as RecordedJob;
+      const pauseMs = job.startMs - endMs;
+      const isNext = Math.abs(pauseMs) <= slackMs;
+      const dueMs = isNext ? endMs : endMs + most;
+      if ((isNext || (pauseMs >= least && pauseMs <= most)) && dueMs < untilMs)
+        [due, untilMs] = [strand, dueMs];
+    }
+    if (due === null) strands.push([job]);
+    else due.push(job);
+  }
+  return strands;
+}
+
+/** Gives each strand to the first worker that is free. */
+function lanesOf(strands: readonly (readonly RecordedJob[])[]): RecordedJob[][] {
+  const lanes: RecordedJob[][] = [];
+  for (const strand of strands) {
+    const { startMs } = strand[0] as RecordedJob;
+    const free = lanes.find((lane) => (lane.at(-1) as RecordedJob).endMs <= startMs);
+    if (free === undefined) lanes.push([...strand]);
+    else free.push(...strand);
+  }
+  return lanes;
+}
+
+/** Describes one worker's sessions: it may begin later than the others, or on weekdays alone. */
+function clockedLike(
+  { timetable, periodMs }: ClockedSessions,
+  lane: readonly (readonly RecordedJob[])[],
+): ClockedSessions {
+  const sessions = lane.filter(({ length }) => length > 0);
+  const startsMs = sessions.map((jobs) => (jobs[0] as RecordedJob).startMs);
+  const own = timetableOf([startsMs], periodMs, true) ?? timetable;
+  const isWorking = startsMs.every((ms) => !isWeekend(weekdayOf(ms)));
+  const days = isWorking && periodMs === dayMs ? "1-5" : (timetable.schedule.split(" ").at(-1) as string);
+  return {
+    timetable: { ...own, schedule: own.schedule.replace(/\S+$/, days) },
+    periodMs,
+    startsMs,
+    jobs: flatOf(sessions),
+    sizes: sessions.map(({ length }) => length),
+    pausesMs: flatOf(sessions.map((jobs) => sessionsOf(jobs, Number.POSITIVE_INFINITY).pausesMs)),
+  };
 }
 
 /** Counts of waits by length. */
@@ -48,14 +130,21 @@ class Waits {
 
   /** Number of waits of the most frequent length: it may lie across two of the counts. */
   get most(): number {
-    return this.#counts.reduce(
-      (most, count, wait) => Math.max(most, count + (this.#counts[wait + 1] ?? 0)),
-      0,
-    );
+    return Math.max(...this.#inTwo());
+  }
+
+  /** The most frequent length, with a count's width on either side. */
+  get usual(): FittedSpan {
+    const place = this.#inTwo().indexOf(this.most);
+    return { least: (place - 1) * this.#widthMs, most: (place + 3) * this.#widthMs };
   }
 
   /** True if that length is far more frequent than others. */
   get isMany(): boolean {
     return this.most * this.#counts.length >= manyMore * 2 * this.#all;
+  }
+
+  #inTwo(): Uint32Array {
+    return this.#counts.map((count, wait) => count + (this.#counts[wait + 1] ?? 0));
   }
 }

@@ -7,6 +7,7 @@ import type { RecordedJob } from "./jobs.ts";
 import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
+import { workersOf } from "./parallel.ts";
 import {
   type ClockedSessions,
   isSteady,
@@ -35,7 +36,10 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     const { timetables, rest } = isSteady(profile)
       ? { timetables: [], rest: [] }
       : timetablesOf(profile, recording);
-    return { timetables, rest: timetables.length === 0 ? profile : restOf(profile, rest, recording) };
+    return {
+      timetables: timetables.flatMap((whole) => workersOf(whole, slackOf(recording))),
+      rest: timetables.length === 0 ? profile : restOf(profile, rest, recording),
+    };
   });
   const wakes = wakesIn(
     clocks.flatMap(({ rest }) => rest ?? []),
