@@ -213,7 +213,7 @@ function userEnforcedFinding(over: ProbeTrial, charged: Charged | null, room: Ro
   const shown = `enforced is false, and ${callAt(action)} asked for ${counted(pointsOf(action), "point")}, above the user's limit`;
   if (room.limits.user > room.limits.organization)
     return of.unseen("the user's limit is above the organization's", "a smaller user's limit");
-  if (isRefusal(action.status) && refuser(action) === "user")
+  if (refuser(action) === "user")
     return of.certain("always", `${shown}: refused by the user's window`, [action]);
   // Under `postpaid` the query would be admitted whether or not the user's window refuses.
   if (action.status === 200 && charged?.isPrepaid === true)

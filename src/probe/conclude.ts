@@ -15,7 +15,7 @@ import { anchorOf, type Conclusion, organizationWindow, roundingOf, userWindow }
  * Returns the findings that the calls show, whatever they were made for.
  * @param waitedMs time that was spent on windows' ends, ms
  */
-export function conclude(calls: readonly SeenCall[], waitedMs = 0): Finding[] {
+export function conclude(calls: readonly SeenCall[], waitedMs: number): Finding[] {
   return [
     ...scopes.flatMap((scope) => ofScope(calls, scope, waitedMs)),
     agreement(calls),
@@ -51,12 +51,11 @@ function limitFinding(calls: readonly SeenCall[], scope: Scope, owner: Owner): F
   ];
   const shown = sights.filter(({ limit }) => limit !== null && limit >= 1);
   const last = shown.at(-1);
-  const limit = last?.limit ?? null;
-  if (last === undefined || limit === null)
+  if (last?.limit == null)
     return of.unseen("no answer showed it as a whole number", "answers with the eight headers");
   const others = new Set(shown.map((sight) => sight.limit)).size - 1;
   const evidence = `${counted(shown.length, "reading")}, the last at ${callAt(last.call)}${others > 0 ? `; ${counted(others, "other value")} before` : ""}`;
-  return of.found(limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [last.call]);
+  return of.found(last.limit, others === 0 && shown.length > 1 ? "certain" : "likely", evidence, [last.call]);
 }
 
 function enforcedFinding(calls: readonly SeenCall[], scope: Scope): Finding {
@@ -91,7 +90,7 @@ export function windowsOf(calls: readonly SeenCall[], scope: Scope): Windows {
   const organization = byEdge ?? organizationWindow(calls, scope, anchor?.value ?? null, clock);
   const rounding = roundingOf(calls, scope, clock);
   const user = userWindow(calls, scope, anchor?.value ?? null, rounding?.value ?? null, clock);
-  const isSure = clock?.basis === "edge" && anchor?.isSure === true && rounding?.isSure === true;
+  const isSure = anchor?.isSure === true && rounding?.isSure === true;
   return { anchor, rounding, organization, user: user === null ? null : { ...user, isSure } };
 }
 
@@ -174,7 +173,7 @@ function abovePrior(calls: readonly SeenCall[], index: number, scope: Scope): st
     const prior = headerSights(calls.slice(0, index), scope, owner).at(-1);
     const reset = prior?.reset ?? null;
     const left = prior?.remaining ?? null;
-    if (prior === undefined || reset === null || left === null || left < 0 || charged <= left) continue;
+    if (prior === undefined || reset === null || left === null || charged <= left) continue;
     const isSame = call.receivedMs - prior.call.sentMs < (reset - 1) * 1000;
     if (isSame && headersOf(call.headers, owner).remaining === 0)
       return `was charged ${charged} after call ${prior.call.number} had shown remaining ${left} of the ${owner}'s window, and showed 0`;

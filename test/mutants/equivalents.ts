@@ -13,6 +13,27 @@ interface Equivalent {
 
 const equivalents: readonly Equivalent[] = [
   {
+    path: "src/probe/refusals.ts",
+    text: "const isBeyond = (whole(seen.headers.userLimit) ?? 0) > 1 || isSameUserWindow(before, seen, scope);",
+    was: "0",
+    becomes: "1",
+    reason: "neither is above 1",
+  },
+  {
+    path: "src/probe/refusals.ts",
+    text: "const isStillFull = isUserFull(action) && (whole(action.headers.remaining) ?? 1) <= 0;",
+    was: "1",
+    becomes: "2",
+    reason: "neither is 0 or less",
+  },
+  {
+    path: "src/probe/charging.ts",
+    text: "const isMeasured = actual === null ? amount < requested : amount === actual;",
+    was: "<",
+    becomes: "<=",
+    reason: "a charge of all that is asked for is told before",
+  },
+  {
     path: "src/faults/rules-store.ts",
     text: 'const kind = refusedBy === null ? "admitted" : "refused";',
     was: "===",

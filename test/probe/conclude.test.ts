@@ -1,6 +1,6 @@
 // What calls show, whatever they were made for: limits, enforcement, hidden counts, and whether status and headers agree.
 import { describe, expect, test } from "vitest";
-import { conclude } from "../../src/probe/conclude.ts";
+import { conclude, windowsOf } from "../../src/probe/conclude.ts";
 import type { FindingName } from "../../src/probe/finding.ts";
 import type { SeenCall } from "../../src/probe/seen.ts";
 
@@ -32,8 +32,16 @@ const status = (number: number, window: Window | null, headers: object = {}): Se
     },
   });
 
+const graphqlStatus = call(1, {
+  ...{ what: "GET status", kind: "status" },
+  statusScopes: {
+    rest: null,
+    graphql: { limit: 10, current: 0, reset: 40, enforced: true, resetAtMs: sentAt(60) },
+  },
+});
+
 function said(name: FindingName, ...calls: readonly SeenCall[]) {
-  const finding = conclude(calls).find((each) => each.name === name && each.scope !== "graphql");
+  const finding = conclude(calls, 0).find((each) => each.name === name && each.scope !== "graphql");
   if (finding === undefined) throw new RangeError(name);
   const { value, confidence, evidence, needs } = finding;
   return [value, confidence, evidence, needs, finding.calls];
@@ -90,7 +98,7 @@ test("a window that stands idle tells its anchor before any call of its scope, a
 });
 
 test("a scope that no status shows has no findings of its own", () => {
-  const found = conclude([call(1)]);
+  const found = conclude([call(1)], 0);
   expect(found.filter(({ scope }) => scope === "rest").map(({ name, needs }) => [name, needs])).toEqual(
     ["organizationLimit", "organizationWindow", "enforced", "anchor", "reset"].map((name) => [
       ...[name, "a status endpoint as SPEC.md §4 has it"],
@@ -130,11 +138,89 @@ describe("remaining", () => {
       remaining(call(2, left(user)), call(second, left(0, more)));
     const clamped = "was charged 1 after call 2 had shown remaining 0 of the user's window, and showed 0";
     expect(over(0)).toEqual(["clamped", "certain", `call 3 at 03:04:03.000 ${clamped}`]);
+    expect(said("remaining", status(1, {}, shown([10, 5], [5, 0])), call(2, left(0))).slice(0, 2)).toEqual([
+      "clamped",
+      "certain",
+    ]);
     expect([over(1), over(0, 3, { status: 429 }), over(0, 3, { kind: "status" })]).toEqual([
       ...[unseen, unseen, unseen],
     ]);
     // 39 s are surely left of the window, from sending to receipt.
+    expect(over(0, 41, { receivedMs: sentAt(41) })[0]).toBeNull();
     expect([over(0, 40)[0], over(0, 41)[0]]).toEqual(["clamped", null]);
+  });
+});
+
+test("remaining of a scope is told by its own calls, and by charges that are known", () => {
+  const left = (remaining: number) => ({
+    ...{ scopeName: "graphql", limit: 10, remaining: 5, reset: 40 },
+    ...{ userScopeName: "graphql_user", userLimit: 5, userRemaining: remaining, userReset: 40 },
+  });
+  const query = (number: number, more: object) =>
+    call(number, { scope: "graphql", headers: left(0), ...more });
+  const body = { message: "no", scope: "graphql_user", limit: 5, current: 6, reset: 3 };
+  const calls = [
+    status(1, {}),
+    query(2, { actual: 1 }),
+    query(3, { status: 429, body }),
+    query(4, { actual: null }),
+  ];
+  expect(said("remaining", ...calls)[0]).toBeNull();
+  const of = (...made: readonly SeenCall[]) =>
+    conclude([graphqlStatus, ...made], 0).find(
+      ({ name, scope }) => name === "remaining" && scope === "graphql",
+    )?.value;
+  expect(of(...calls.slice(1, 3))).toBe("clamped");
+  expect(of(query(2, { actual: 1 }), query(3, { actual: null }))).toBeNull();
+  expect(of(query(2, { actual: 1 }), query(3, { actual: 2 }))).toBe("clamped");
+});
+
+describe("windows of 20 s", () => {
+  const at = (sentMs: number, more: object): SeenCall =>
+    call(1, { number: sentMs, sentMs, receivedMs: sentMs, headers: {}, ...more });
+  const window = (
+    sentMs: number,
+    resetAtMs: number,
+    current: number,
+    lengthMs = 20_000,
+    more: object = {},
+  ) => {
+    const reset = Math.ceil((resetAtMs - sentMs) / 1000);
+    const rest = { limit: 10, current, reset, resetAtMs, enforced: true };
+    expect(reset * 1000).toBeLessThanOrEqual(lengthMs);
+    return at(sentMs, {
+      ...{ what: "GET status", kind: "status" },
+      statusScopes: { rest, graphql: null },
+      ...more,
+    });
+  };
+  const own = (sentMs: number, reset: number) => at(sentMs, { headers: shown([10, 5], [5, 2], reset) });
+  const owns = [own(19_800, 1), own(20_300, 20)];
+  const ends = [window(19_900, 20_000, 1), window(20_100, 40_000, 1)];
+  const seen = (current: number, ...calls: readonly SeenCall[]) =>
+    [window(15_300, 20_000, current), window(17_600, 20_000, current), ...calls].sort(
+      (a, b) => a.sentMs - b.sentMs,
+    );
+  const dated = (sentMs: number) => window(sentMs, 20_000, 0, 20_000, { dateMs: 15_000 });
+
+  test.each<[string, readonly SeenCall[], boolean]>([
+    ["that end, and stood idle before", seen(0, ...owns, ...ends), true],
+    ["that end, and lie on the grid", seen(1, ...owns, ...ends), false],
+    ["that stood idle, by the clock of Date", seen(0, ...owns, dated(15_000), dated(15_950)), false],
+  ])("%s, make the user's as sure", (_, calls, isSure) => {
+    const { anchor, user } = windowsOf(calls, "rest");
+    expect([anchor?.value, user?.value, user?.isSure]).toEqual(["epoch", 20, isSure]);
+    expect(said("userWindow", ...calls).slice(0, 2)).toEqual([20, isSure ? "certain" : "likely"]);
+  });
+
+  test.each([
+    [1, "windows of one second are the same under both anchors"],
+    [2, "no window was idle long enough, and none was seen to end"],
+  ])("or of %d s tell no anchor where none is idle", (seconds, why) => {
+    const after = 10_000 + 1000 * seconds;
+    const calls = [window(9_900, 10_000, 1, 1000), window(10_100, after, 1, 1000 * seconds)];
+    expect(said("organizationWindow", ...calls).slice(0, 2)).toEqual([seconds, "certain"]);
+    expect(said("anchor", ...calls)[2]).toBe(why);
   });
 });
 

@@ -163,7 +163,7 @@ const seeds = Array.from({ length: worlds }, (_, seed) => seed);
 
 test("by rules", async () => {
   const findings = seeds.flatMap((seed) =>
-    conclude(drawnCalls(seed)).map(({ scope, ...finding }) => ({ ...finding, of: scope })),
+    conclude(drawnCalls(seed), 0).map(({ scope, ...finding }) => ({ ...finding, of: scope })),
   );
   await expect(`${rowsOf(findings).join("\n")}\n`).toMatchFileSnapshot("./pinned/drawn.txt");
 });

@@ -414,6 +414,14 @@ test.each<[string, Shown]>([
   },
 );
 
+test("of two windows, one with a unit left before a refusal tells nothing of who refuses first", async () => {
+  const made = await found((ask) => ({
+    organization: [100, 0],
+    ...(isStatus(ask) ? { user: [50, 1] } : { user: [50, 0], status: 429, body: refusal("rest") }),
+  }));
+  expect(made.said("firstRefuser").slice(0, 2)).toEqual([null, "not seen"]);
+});
+
 test("of two windows, a status that shows REST's no more tells nothing of who refuses first", async () => {
   const full: Shown = { organization: [100, 0], user: [50, 0] };
   const made = await found((ask, number) => {
