@@ -45,11 +45,19 @@ test("calls of another operation that are refused show nothing", () => {
 });
 
 /** Judges calls without a known token, which are answered by a status and charged to a user's count so much. */
-function strangers(name: string, status: number, charge: number): object {
+function strangers(
+  name: string,
+  status: number,
+  charge: number,
+  callsMost = Number.POSITIVE_INFINITY,
+): object {
   const right = serving();
+  let calls = 0;
   const played = new Played((shot, nowMs) => {
     if (shot.caller !== null) return right(shot, nowMs);
-    for (let units = 0; units < charge; units++) right({ ...shot, caller: user }, nowMs);
+    calls += 1;
+    for (let units = 0; units < charge && calls <= callsMost; units++)
+      right({ ...shot, caller: user }, nowMs);
     return { status };
   });
   const [user = null] = played.lab.callers;
@@ -66,6 +74,7 @@ test.each(["no-token", "unknown-token"])("calls with %s are charged to nobody", 
       got: "requests 3",
     });
   }
+  expect(strangers(name, 401, 1, 1)).toMatchObject({ state: "broken", got: "requests 1" });
   for (const status of [200, 302, 399])
     expect(strangers(name, status, 1)).toEqual({ state: "not exercised", why });
 });

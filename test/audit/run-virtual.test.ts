@@ -64,7 +64,7 @@ describe("an experiment", () => {
   const run = async (
     runs: readonly (number | Error | "rolled")[],
     more: Partial<Experiment> = {},
-    alone = true,
+    options: Parameters<typeof auditedRules>[1] = {},
   ) => {
     let made = 0;
     const experiment: Experiment = {
@@ -88,7 +88,7 @@ describe("an experiment", () => {
       },
       ...more,
     };
-    const { result } = await auditedRules(null, { experiments: [experiment], alone });
+    const { result } = await auditedRules(null, { experiments: [experiment], ...options });
     const [{ state, why, broken: found }] = result.rows as [(typeof result.rows)[number]];
     return {
       made,
@@ -120,6 +120,24 @@ describe("an experiment", () => {
     expect(never.why).toContain("the window rolled");
     expect(await run([new Unexercised("too dear"), 0])).toMatchObject({ made: 1, state: "not exercised" });
     await expect(run([new RangeError("a mistake")])).rejects.toThrow("a mistake");
+  });
+
+  test("that finds something beside others is believed if no look tells of them", async () => {
+    // After one call of each caller and one look of each run: it would show whether the count moves by itself.
+    let calls = 0;
+    const made = await run(
+      [1],
+      {},
+      {
+        alone: false,
+        by: (send) => async (shot) => {
+          const raw = await send(shot);
+          calls += 1;
+          return calls === 19 + 2 + 1 ? unanswered(raw) : raw;
+        },
+      },
+    );
+    expect([calls, made.state]).toEqual([19 + 2 + 1, "broken"]);
   });
 
   test("may judge all answers at the end; what it found before is told once", async () => {
