@@ -83,10 +83,11 @@ function parseChunks(bytes: Buffer, status: number, headers: Record<string, stri
     if (!Number.isSafeInteger(size)) return null;
     at = lineEnd + 2;
     if (size === 0) {
-      const end = bytes.indexOf("\r\n", at);
+      // Trailers may come before the empty line.
+      const end = bytes.indexOf("\r\n\r\n", lineEnd);
       if (end === -1) return null;
       const body = Buffer.concat(parts).toString("utf8");
-      return { message: { status, headers, body }, rest: bytes.subarray(end + 2) };
+      return { message: { status, headers, body }, rest: bytes.subarray(end + 4) };
     }
     if (bytes.length < at + size + 2) return null;
     parts.push(bytes.subarray(at, at + size));

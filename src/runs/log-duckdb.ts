@@ -8,7 +8,8 @@ export type DuckDbFormat = keyof typeof readers;
 
 export const isDuckDbFormat = (format: string): format is DuckDbFormat => Object.hasOwn(readers, format);
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+/** Returns a path as SQL names one file: DuckDB takes `*`, `?` and `[` for patterns. */
+const literal = (path: string): string => `'${path.replace(/[*?[]/g, "[$&]").replaceAll("'", "''")}'`;
 
 /**
  * Yields a file's rows as CSV, with their names in the first line.

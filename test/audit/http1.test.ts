@@ -23,6 +23,13 @@ const answers = {
     { "transfer-encoding": "Chunked" },
     "ab\ufffd0123456789abcdef",
   ],
+  trailed: [
+    "GET",
+    `${ok}transfer-encoding: chunked\r\ntrailer: Sum\r\n\r\n2\r\nhi\r\n0\r\nSum: 7\r\nMore: 1\r\n\r\n`,
+    200,
+    { "transfer-encoding": "chunked", trailer: "Sum" },
+    "hi",
+  ],
   none: ["GET", "HTTP/1.1 204 No Content\r\n\r\n", 204, {}, ""],
   unchanged: [
     "GET",

@@ -318,6 +318,12 @@ describe("DuckDB", () => {
     expect(await callersOf([json], { sql: "WHERE user <> 'a'" })).toEqual(["b"]);
   });
 
+  test("reads the file of that name, though DuckDB takes some names for patterns", async () => {
+    for (const name of ["a1.csv", "ab.csv"]) await put(name, csv(1, "another"));
+    for (const name of ["a[1].csv", "a?.csv", "a*.csv", "a'.csv"])
+      expect(await callersOf([await put(name, csv(1, name))], { sql: "true" })).toEqual([name]);
+  });
+
   test("says what it does not take", async () => {
     const path = await put("calls.csv", csv(1, "alice"));
     const wrong = await codedErrorOf(openLogs([path], { sql: "where nothing = 1" }));
