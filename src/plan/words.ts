@@ -1,5 +1,7 @@
 // Values, figures and intervals in words, the same on every machine.
+import { exactDuration } from "../rules/duration.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
+import { exactShare } from "../rules/share.ts";
 import { count } from "../rules/words.ts";
 import type { PlanAxis, PlanFigure, PlanGoal, PlanValue } from "../summary/plan-result.ts";
 
@@ -18,10 +20,11 @@ export const shareText = (share: number): string => `${rounded(share * 100, shar
 const countText = (value: number): string =>
   count(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
 
-/** Returns a value of an axis: `187`, `2 s`, `waitReset+0..5s`. */
+/** Returns a value of an axis: `187`, `2 s`, `waitReset+0..5s`. It is exact, since people set it. */
 export function valueText(unit: PlanAxis["unit"], value: PlanValue): string {
   if (typeof value === "string") return value;
-  return unit === "ms" ? msText(value) : unit === "share" ? shareText(value) : countText(value);
+  if (unit === "share") return exactShare(value);
+  return unit === "ms" ? exactDuration(value, msText(value)) : countText(value);
 }
 
 /** Returns an amount in its figure's unit. @param figure as it was written: `agents.waitP95Ms` */

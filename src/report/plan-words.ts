@@ -1,5 +1,7 @@
 // A plan's question and values, in words.
+import { exactDuration } from "../rules/duration.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
+import { exactShare } from "../rules/share.ts";
 import { capitalized, count, counted } from "../rules/words.ts";
 import type {
   Interval,
@@ -22,9 +24,12 @@ export function figureUnit(figure: string): Unit {
   return "path" in found || found.name === "fairness" ? "count" : unitOf(found.name);
 }
 
-/** Returns `187`, `2 s`, `waitReset+0..5s`. */
-export const valueText = ({ unit }: Pick<PlanAxis, "unit">, value: PlanValue): string =>
-  typeof value === "string" || unit === "choice" ? String(value) : amountText(unit, value);
+/** Returns `187`, `2 s`, `waitReset+0..5s`. It is exact, since people set it. */
+export function valueText({ unit }: Pick<PlanAxis, "unit">, value: PlanValue): string {
+  if (typeof value === "string" || unit === "choice") return String(value);
+  if (unit === "share") return exactShare(value);
+  return unit === "ms" ? exactDuration(value, duration(value)) : amountText(unit, value);
+}
 
 export const figureNamed = ({ figures }: Pick<PlanPoint, "figures">, name: string): PlanFigure | null =>
   figures.find(({ figure }) => figure === name) ?? null;

@@ -33,3 +33,9 @@ export function durationReader(
  * @returns milliseconds, to the nearest millionth; `null` if the text is no duration
  */
 export const parseDuration = durationReader();
+
+const readWords = durationReader({ min: 60_000 }, " ?");
+
+/** Returns the text of a duration if it is exact, as `2.5 min` may be; else all its digits, in seconds. */
+export const exactDuration = (ms: number, text: string): string =>
+  readWords(text) === ms ? text : `${ms / 1000} s`;

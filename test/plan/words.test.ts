@@ -33,7 +33,7 @@ describe("an amount", () => {
     [7_200_000, "2 h"],
     [9_876_543, "2.74 h"],
   ])("%s ms is %s", (ms, text) => {
-    expect(valueText("ms", ms)).toBe(text);
+    expect(meanText(figure("waitP95Ms", ms))).toBe(text);
   });
 
   test.each([
@@ -44,7 +44,22 @@ describe("an amount", () => {
     [1, "100%"],
   ])("a share of %s is %s", (share, text) => {
     expect(shareText(share)).toBe(text);
-    expect(valueText("share", share)).toBe(text);
+  });
+
+  test.each([
+    ["ms", 0, "0 ms"],
+    ["ms", 1_234, "1.234 s"],
+    ["ms", 119_999, "119.999 s"],
+    ["ms", 150_000, "2.5 min"],
+    ["ms", 603_000, "603 s"],
+    ["ms", 9_000_000, "2.5 h"],
+    ["ms", 9_000_001, "9000.001 s"],
+    ["share", 0.0125, "1.25%"],
+    ["share", 0.0315, "3.15%"],
+    ["share", 0.12345, "12.345%"],
+    ["share", 1, "100%"],
+  ] as const)("that people set, in %s, is exact: %s is %s", (unit, value, text) => {
+    expect(valueText(unit, value)).toBe(text);
   });
 
   test("counts have their thousands apart, and choices their words", () => {

@@ -133,6 +133,9 @@ describe("values and points", () => {
       ["agents.waitP95Ms", "refusedShare", "fairness", "agents.fairness", "admitted"].map(figureUnit),
     ).toEqual(["ms", "share", "count", "count", "count"]);
     expect(valueText({ unit: "ms" }, 2_000)).toBe("2 s");
+    expect(valueText({ unit: "ms" }, 605_000)).toBe("10 min 5 s");
+    expect([1_234, 4_321_000].map((ms) => valueText({ unit: "ms" }, ms))).toEqual(["1.234 s", "4321 s"]);
+    expect([0.0005, 0.0125].map((share) => valueText({ unit: "share" }, share))).toEqual(["0.05%", "1.25%"]);
     expect(valueText({ unit: "choice" }, 2_000)).toBe("2000");
     expect(valueText({ unit: "ms" }, "waitReset")).toBe("waitReset");
     expect([
