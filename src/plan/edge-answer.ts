@@ -1,6 +1,6 @@
 // An edge that a search found → an answer with its error bar, or the reason why there is none.
 import type { PlanAnswer, PlanEvidence, PlanValue } from "../summary/plan-result.ts";
-import { type Sampling, stateOf, type Tried } from "./sampling.ts";
+import { replicationsMost, type Sampling, stateOf, type Tried } from "./sampling.ts";
 import type { Edge } from "./search.ts";
 
 /**
@@ -28,8 +28,6 @@ const shortMost = 0.25;
 const isShort = (fromPlace: number, toPlace: number, holds: number, fails: number): boolean =>
   toPlace - fromPlace <= 2 || Math.abs(fails - holds) <= shortMost * Math.max(holds, fails);
 
-const runsMost = 1_000_000;
-
 /**
  * Returns how many more runs of each unclear value would shorten the error bar enough: the least doubling that
  * suffices. It assumes that each value goes on holding in the same share of its runs. The shares of values that were
@@ -44,7 +42,7 @@ function moreNeeded(
   if (holds === null || fails === null) return null;
   const shares = sharesBetween(holds, fails, (place) => triedAt(line[place] ?? ""));
   const most = sampling.looks.at(-1) as number;
-  for (let runs = most * 2; runs <= runsMost; runs *= 2) {
+  for (let runs = most * 2; runs <= replicationsMost; runs *= 2) {
     const states = shares.map((share) => stateOf(Math.round(share * runs), runs, sampling));
     const low = holds + Math.max(0, states.lastIndexOf("holds"));
     const failing = states.indexOf("fails");

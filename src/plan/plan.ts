@@ -12,7 +12,14 @@ import type { PlanJob } from "./job.ts";
 import { errorNotes, untoldNotes } from "./model-error.ts";
 import type { Workshop } from "./points.ts";
 import { runJob } from "./run-job.ts";
-import { Outcomes, type PlanSteps, replicationsLeast, type Sampling, samplingOf } from "./sampling.ts";
+import {
+  Outcomes,
+  type PlanSteps,
+  replicationsLeast,
+  replicationsMost,
+  type Sampling,
+  samplingOf,
+} from "./sampling.ts";
 import { sentencesOf } from "./sentences.ts";
 import { parseStorm, type StormQuestion, searchStorm } from "./storm.ts";
 import { type Find, sweepOne, sweepTwo } from "./sweep.ts";
@@ -62,7 +69,6 @@ function replicationsFor(least: number): number {
   while (most < 2 * least) most *= 2;
   return most;
 }
-const replicationsMost = 10_000;
 
 /**
  * Reads a question.
@@ -81,7 +87,8 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
   const most = sampling.looks.at(-1) as number;
   const storm = readStorm(scenario, options);
   const find = goals.length === 0 || varies.length === 0 ? null : (options.find ?? guessFind(varies));
-  const names = measuredNames(scenario, goals, varies, options.compare === true);
+  const compares = options.compare === true;
+  const names = measuredNames(scenario, goals, varies, compares);
   const question: PlanQuestion = {
     scenario: scenario.name,
     description: scenario.description === "" ? null : scenario.description,
@@ -99,8 +106,9 @@ export function preparePlan(scenario: Scenario, options: PlanOptions): PreparedP
     name,
     parseMeasured(name, scenario),
   ]);
-  const asked: Asked = { scenario, question, varies, storm, compares: options.compare === true, notes };
   const screen = sampling.share === 0.5 ? sampling : samplingOf(most, sampling.confidence);
+  const stormSampling = options.inRuns === undefined ? screen : sampling;
+  const asked: Asked = { scenario, question, varies, storm, stormSampling, compares, notes };
   const shop = (): Workshop => ({
     outcomes: new Outcomes(),
     sampling,
@@ -125,12 +133,13 @@ interface Asked {
   readonly question: PlanQuestion;
   readonly varies: readonly Vary[];
   readonly storm: StormQuestion | null;
+  readonly stormSampling: Sampling;
   readonly compares: boolean;
   readonly notes: readonly string[];
 }
 
 function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<PlanResult> {
-  const { scenario, question, varies, storm, compares, notes } = asked;
+  const { scenario, question, varies, storm, stormSampling, compares, notes } = asked;
   const [x, y] = varies;
   const find = question.find ?? "largest";
   const sweep =
@@ -139,7 +148,7 @@ function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<Pla
       : y === undefined
         ? yield* sweepOne(shop, x, find, guessed)
         : yield* sweepTwo(shop, x, y, find);
-  const stormed = storm === null ? null : yield* searchStorm(shop, storm);
+  const stormed = storm === null ? null : yield* searchStorm(shop, storm, stormSampling);
   const comparison = compares ? yield* compare(shop, scenario) : null;
   const shares = (sweep?.points ?? [])
     .flatMap(({ figures }) => figures)

@@ -39,6 +39,9 @@ interface Bound {
   readonly fails: number;
 }
 
+/** Greatest number of replications of a point. */
+export const replicationsMost = 10_000;
+
 /** Greatest number of looks at goals for more than half of the runs. */
 const looksMost = 16;
 

@@ -27,14 +27,8 @@ const gridMost = 9;
  * @param length number of candidates, at least 1
  */
 export function* findEdge(length: number, tryOut: Try): PlanSteps<Edge> {
-  const known = new Map<number, Tried>();
   const grid = gridOf(length, gridMost);
-  const results = yield* tryOut(grid, halvings(length / grid.length));
-  for (const [index, place] of grid.entries()) {
-    const result = results[index];
-    if (result !== undefined) known.set(place, result);
-  }
-  const edge = seen(known, length);
+  const edge = seen(grid, yield* tryOut(grid, halvings(length / grid.length)), length);
   return edge.kind === "edge" ? yield* halve(edge, length, tryOut) : edge;
 }
 
@@ -84,10 +78,9 @@ export function gridOf(length: number, most: number): number[] {
 type Bracket = Extract<Edge, { kind: "edge" }>;
 
 /** Reads a grid: returns an answer already, or the bracket to search. */
-function seen(known: ReadonlyMap<number, Tried>, length: number): Edge {
-  const places = [...known.keys()].sort((a, b) => a - b);
+function seen(grid: readonly number[], results: readonly Tried[], length: number): Edge {
   const those = (state: Tried["state"]): number[] =>
-    places.filter((place) => known.get(place)?.state === state);
+    grid.filter((_, index) => results[index]?.state === state);
   const holding = those("holds");
   const failing = those("fails");
   const lastHolds = holding.at(-1) ?? null;

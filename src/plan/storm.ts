@@ -6,6 +6,7 @@ import type { Quota } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import { organizationLimit } from "../rules/rules.ts";
+import { rateMost } from "../scenario/arrival-input.ts";
 import { policyCall } from "../scenario/policy-calls.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { defaultOrganization } from "../scenario/seats.ts";
@@ -13,7 +14,14 @@ import type { PlanAnswer, PlanStorm, PlanStormSeries, PlanTrigger } from "../sum
 import { answerAlong } from "./edge-answer.ts";
 import type { CountsByWindow, JobOutcome, Variant } from "./job.ts";
 import type { Workshop } from "./points.ts";
-import { decide, type PlanSteps, type RunTrial, type Tried } from "./sampling.ts";
+import {
+  decide,
+  type Outcomes,
+  type PlanSteps,
+  type RunTrial,
+  type Sampling,
+  type Tried,
+} from "./sampling.ts";
 import { findEdge } from "./search.ts";
 import { clopperPearson } from "./statistics.ts";
 import { overAtMs, type Trigger } from "./trigger.ts";
@@ -45,7 +53,7 @@ export function parseStorm(
   scenario: Scenario,
   withinWindows: number | null = null,
 ): StormQuestion {
-  const [kind = "", range] = text.split("=");
+  const [kind = "", ...ranges] = text.split("=");
   const refuse = (problem: Problem, hint?: string): SpillwayError =>
     new SpillwayError("USAGE", "this storm cannot be looked for", {
       problem,
@@ -70,9 +78,8 @@ export function parseStorm(
       `--duration ${Math.ceil((2 * leastMs) / 60_000)}m shows whether the load recovers`,
     );
   const unit = kind === "outage" ? "ms" : "count";
-  const longest = Math.floor((durationMs - windowMs) / 2 / 1000);
-  const asked = range ?? (kind === "outage" ? `1s..${longest}s` : `1..${burstMostDefault}`);
-  const sizes = parseRange(unit, asked).filter((size) => size > 0);
+  const asked = ranges.length === 0 ? defaultRange(kind, durationMs - windowMs) : ranges.join("=");
+  const sizes = parseRange("--storm", unit, asked).filter((size) => size > 0);
   const over = overAtMs({ kind, atMs: windowMs, size: sizes.at(-1) ?? 0 });
   if (sizes.length === 0)
     throw refuse({
@@ -86,7 +93,16 @@ export function parseStorm(
       got: quote(text),
       allowed: `a trigger that is over a window before the end, at ${durationMs - windowMs} ms`,
     });
+  if (kind === "burst" && (sizes.at(-1) as number) > rateMost)
+    throw refuse({ path: "--storm", got: quote(text), allowed: `bursts of at most ${rateMost} calls` });
   return { kind, atMs: windowMs, windowMs, sizes, withinWindows };
+}
+
+/** @param leftMs time from the trigger to the run's end */
+function defaultRange(kind: Trigger["kind"], leftMs: number): string {
+  if (kind === "burst") return `1..${burstMostDefault}`;
+  const longestMs = Math.floor(leftMs / 2);
+  return longestMs < 2_000 ? `1ms..${longestMs}ms` : `1s..${Math.floor(longestMs / 1000)}s`;
 }
 
 /** Returns the shortest window of the limits that the scenario's calls touch, ms: of rules, the organization's. */
@@ -139,10 +155,16 @@ export function recoveredAfter(
 /** Returns the counts of a job by windows, as all jobs of a storm are. */
 const windowsOf = ({ windows }: JobOutcome): CountsByWindow => windows as CountsByWindow;
 
-/** Searches for the smallest trigger that the load does not recover from. */
-export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps<PlanStorm> {
+/**
+ * Searches for the smallest trigger that the load does not recover from.
+ * @param sampling rules by which the load recovers from a size or not
+ */
+export function* searchStorm(
+  { outcomes }: Pick<Workshop, "outcomes">,
+  question: StormQuestion,
+  sampling: Sampling,
+): PlanSteps<PlanStorm> {
   const { kind, atMs, windowMs, sizes, withinWindows } = question;
-  const { outcomes, screen: sampling } = shop;
   const calm: Variant = { changes: [], trigger: null, windowMs };
   const hit = (size: number): Variant => ({ changes: [], trigger: { kind, atMs, size }, windowMs });
   const after = (size: number, replication: number): number | null =>
@@ -183,7 +205,11 @@ export function* searchStorm(shop: Workshop, question: StormQuestion): PlanSteps
       };
     });
   const drawn = sizesWorthDrawing(answer, triggers);
-  const series = [seriesOf(shop, calm, 0), ...drawn.map((size) => seriesOf(shop, hit(size), size))];
+  const seriesOf = (variant: Variant, size: number): PlanStormSeries => ({
+    size,
+    shares: sharesOf(outcomes, variant, sampling.looks[0] as number),
+  });
+  const series = [seriesOf(calm, 0), ...drawn.map((size) => seriesOf(hit(size), size))];
   return {
     trigger: kind,
     unit: kind === "outage" ? "ms" : "count",
@@ -205,18 +231,16 @@ function sizesWorthDrawing(answer: PlanAnswer, triggers: readonly PlanTrigger[])
   return sides.length > 0 ? sides : largest === undefined ? [] : [largest];
 }
 
-/** Returns the shares over the first look's replications, which every variant has. */
-function seriesOf({ outcomes, screen }: Workshop, variant: Variant, size: number): PlanStormSeries {
-  const times = screen.looks[0] as number;
+/** Returns the bad share of each window, on average over the first runs. @param times runs that every variant has */
+function sharesOf(outcomes: Outcomes, variant: Variant, times: number): PlanStormSeries["shares"] {
   const runs = Array.from({ length: times }, (_, replication) =>
     windowsOf(outcomes.of(variant, replication)),
   );
-  const shares = (runs[0] as CountsByWindow).map((_, place) => {
+  return (runs[0] as CountsByWindow).map((_, place) => {
     const values = runs.flatMap((run) => {
       const [calls, bad] = run[place] as CountsByWindow[number];
       return calls === 0 ? [] : [bad / calls];
     });
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
   });
-  return { size, shares };
 }

@@ -57,21 +57,22 @@ export function parseVary(text: string, scenario: Scenario): Vary {
 const refused = (problem: Problem): SpillwayError =>
   new SpillwayError("USAGE", "this cannot be varied", { problem });
 
-function candidatesOf(place: ScenarioPlace, range: string): readonly PlanValue[] {
-  if (place.unit === "choice") return [...new Set(choicesOf(range))];
-  const numbers = parseRange(place.unit, range);
+const candidatesOf = ({ unit, path }: ScenarioPlace, range: string): readonly PlanValue[] =>
+  unit === "choice" ? [...new Set(choicesOf(range))] : parseRange(path, unit, range);
+
+/**
+ * Returns the numbers of a range or list, rising; empty if it is none.
+ * @throws SpillwayError `USAGE` naming `path` if there are too many
+ */
+export function parseRange(path: string, unit: Exclude<Unit, "choice">, range: string): number[] {
+  const numbers = range.includes("..") ? rangeOf(range, unit) : listOf(range, unit);
   if (numbers.length > candidatesMost)
     throw refused({
-      path: place.path,
+      path,
       got: `${range}, more than ${candidatesMost} values`,
       allowed: `at most ${candidatesMost} values: give a step, ${range.split(":")[0]}:STEP`,
     });
   return numbers;
-}
-
-/** Returns the numbers of a range or list, rising; empty if it is none. */
-export function parseRange(unit: Exclude<Unit, "choice">, range: string): number[] {
-  return range.includes("..") ? rangeOf(range, unit) : listOf(range, unit);
 }
 
 /** Returns words that are separated by commas. */
@@ -84,7 +85,8 @@ const choicesOf = (range: string): string[] =>
 function read(unit: Unit, text: string): number | null {
   if (unit === "count") return /^\d+$/.test(text) ? Number(text) : null;
   if (unit === "share") return parseShare(text);
-  return text === "0" ? 0 : parseDuration(text);
+  const ms = text === "0" ? 0 : parseDuration(text);
+  return Number.isInteger(ms) ? ms : null;
 }
 
 function listOf(range: string, unit: Unit): number[] {

@@ -88,9 +88,12 @@ export type Arrivals =
   | DayArrivals
   | FleetArrivals;
 
-const rateMost = 1_000_000;
+/** Greatest number of arrivals in a unit of time. */
+export const rateMost = 1_000_000;
 const clientsMost = 1_000_000;
 const dayMs = 24 * 3_600_000;
+/** Longest unit of time of a rate, ms. */
+export const timeUnitMostMs = dayMs;
 
 const executors = [
   "constant-arrival-rate",
@@ -131,20 +134,20 @@ const parsers: Readonly<Record<(typeof executors)[number], Parser>> = {
   "constant-arrival-rate": (path, value, mistakes) => ({
     executor: "constant-arrival-rate",
     ...parseReadied(path, value, mistakes),
-    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? 1000, 1, dayMs),
+    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? 1000, 1, timeUnitMostMs),
     rate: mistakes.whole(`${path}.rate`, value["rate"], 1, rateMost),
   }),
   "ramping-arrival-rate": (path, value, mistakes) => ({
     executor: "ramping-arrival-rate",
     ...parseReadied(path, value, mistakes),
-    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? 1000, 1, dayMs),
+    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? 1000, 1, timeUnitMostMs),
     startRate: mistakes.whole(`${path}.startRate`, value["startRate"] ?? 0, 0, rateMost),
     stages: parseStages(`${path}.stages`, value["stages"], rateMost, mistakes),
   }),
   "poisson-arrival-rate": (path, value, mistakes) => ({
     executor: "poisson-arrival-rate",
     ...parseReadied(path, value, mistakes),
-    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? 1000, 1, dayMs),
+    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? 1000, 1, timeUnitMostMs),
     rate: parseRate(`${path}.rate`, value["rate"], mistakes, "above 0"),
   }),
   cron: (path, value, mistakes) => {
@@ -160,7 +163,7 @@ const parsers: Readonly<Record<(typeof executors)[number], Parser>> = {
   "business-day": (path, value, mistakes) => ({
     executor: "business-day",
     ...parseReadied(path, value, mistakes),
-    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? "1h", 1, dayMs),
+    timeUnitMs: mistakes.duration(`${path}.timeUnit`, value["timeUnit"] ?? "1h", 1, timeUnitMostMs),
     rates: parseDay(`${path}.rates`, value["rates"], mistakes),
     shape: mistakes.oneOf(`${path}.shape`, value["shape"] ?? "steps", ["steps", "lines"]) ?? "steps",
   }),

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerAlong } from "../../src/plan/edge-answer.ts";
-import { type Sampling, stateOf, type Tried } from "../../src/plan/sampling.ts";
+import { replicationsMost, type Sampling, stateOf, type Tried } from "../../src/plan/sampling.ts";
 import type { Edge } from "../../src/plan/search.ts";
 
 const sampling: Sampling = { share: 0.5, confidence: 0.95, looks: [8, 16] };
@@ -57,6 +57,10 @@ describe("an error bar", () => {
     const { replicationsMore } = steady as { readonly replicationsMore: number };
     expect(replicationsMore).toBeGreaterThan(16);
     expect(Math.log2((replicationsMore + 16) / 16) % 1).toBe(0);
+    // So near to half, only more runs than a plan makes would tell.
+    expect(answer(Object.fromEntries(line.map((value) => [value, 0.505])))).toMatchObject({
+      replicationsMore: null,
+    });
     // Half of the runs hold everywhere: no number of runs tells.
     expect(answer(Object.fromEntries(line.map((value) => [value, 0.5])))).toMatchObject({
       replicationsMore: null,
@@ -77,7 +81,7 @@ function moreSlowly(shares: Readonly<Record<number, number>>): number | null {
     const [from = 0, to = 0] = [shareOf(left), shareOf(right)];
     return left === right ? from : from + ((to - from) * (place - left)) / (right - left);
   };
-  for (let runs = 32; runs <= 1_000_000; runs *= 2) {
+  for (let runs = 32; runs <= replicationsMost; runs *= 2) {
     const states = places.map((place) => stateOf(Math.round(shareAt(place) * runs), runs, sampling));
     const low = places.findLast((place) => place === 0 || states[place] === "holds") ?? 0;
     const high = places.find((place) => place === 9 || states[place] === "fails") ?? 9;

@@ -33,18 +33,13 @@ describe("a storm", () => {
   test("is searched for by runs with and without its trigger", () => {
     const question = parseStorm("outage=10s,20s,30s,40s", steady());
     const sampling = samplingOf(16, 0.95);
-    const shop = {
-      outcomes: new Outcomes(),
-      sampling,
-      screen: sampling,
-      goals: [],
-      figures: [],
-      fitError: null,
-    };
-    const { result, batches } = driven(searchStorm(shop, question), ({ variant: { trigger } }) => {
-      if (trigger === null) return minutes(100, 0, 0, 0, 0, 0, 0);
-      return trigger.size < 30_000 ? minutes(100, 0, 50, 50, 2, 0, 0) : minutes(100, 0, 50, 50, 50, 50, 2);
-    });
+    const { result, batches } = driven(
+      searchStorm({ outcomes: new Outcomes() }, question, sampling),
+      ({ variant: { trigger } }) => {
+        if (trigger === null) return minutes(100, 0, 0, 0, 0, 0, 0);
+        return trigger.size < 30_000 ? minutes(100, 0, 50, 50, 2, 0, 0) : minutes(100, 0, 50, 50, 50, 50, 2);
+      },
+    );
     const [first = 0] = sampling.looks;
     expect(batches.map(({ jobs }) => jobs.length)).toEqual([5 * first]);
     expect(result).toMatchObject({
@@ -85,22 +80,32 @@ describe("a storm", () => {
   ])("within %s windows: %s windows until it is back: %s", (within, _, kind) => {
     const question = parseStorm("burst=10,20", steady(), within);
     const sampling = samplingOf(16, 0.95);
-    const shop = {
-      outcomes: new Outcomes(),
-      sampling,
-      screen: sampling,
-      goals: [],
-      figures: [],
-      fitError: null,
-    };
-    const { result } = driven(searchStorm(shop, question), ({ variant: { trigger } }) =>
-      trigger === null ? minutes(100, 0, 0, 0, 0, 0, 0) : minutes(100, 0, 50, 50, 2, 0, 0),
+    const { result } = driven(
+      searchStorm({ outcomes: new Outcomes() }, question, sampling),
+      ({ variant: { trigger } }) =>
+        trigger === null ? minutes(100, 0, 0, 0, 0, 0, 0) : minutes(100, 0, 50, 50, 2, 0, 0),
     );
     expect([result.unit, result.answer.kind, result.series.map(({ size }) => size)]).toEqual([
       "count",
       kind,
       [0, 20],
     ]);
+  });
+
+  test.each([
+    [undefined, 6, "holds"],
+    [0.9, 32, "unclear"],
+  ])("decides by the share of runs that was asked for: %s", (inRuns, runs, state) => {
+    // Recovers in each run but every tenth.
+    const { steps } = preparePlan(steady(), { storm: "outage=10s", inRuns });
+    const { result } = driven(steps(), ({ variant: { trigger }, replication }) =>
+      trigger === null || replication % 10 !== 9
+        ? minutes(100, 0, 0, 0, 0, 0, 0)
+        : minutes(100, 0, 9, 9, 9, 9, 9),
+    );
+    const [tried] = result.storm?.triggers ?? [];
+    expect(tried).toMatchObject({ state });
+    expect(tried?.replications).toBeGreaterThanOrEqual(runs);
   });
 
   test("a window without calls is back where the calm run has none there, too, and no share is drawn of it", () => {
@@ -130,7 +135,21 @@ describe("a storm", () => {
         allowed: "a trigger that is over a window before the end, at 300000 ms",
       },
     ],
+    [
+      "outage=1ms..3ms:0.5ms",
+      { path: "--storm", got: '"outage=1ms..3ms:0.5ms"', allowed: expect.any(String) },
+    ],
+    ["outage=1s..5s=x", { path: "--storm", got: '"outage=1s..5s=x"', allowed: expect.any(String) }],
+    [
+      "burst=1..1000000",
+      { path: "--storm", got: expect.any(String), allowed: expect.stringContaining("STEP") },
+    ],
+    [
+      "burst=1..1000001:1000",
+      { path: "--storm", got: '"burst=1..1000001:1000"', allowed: "bursts of at most 1000000 calls" },
+    ],
     ["outage=240s", null],
+    ["burst=1..1000000:1000", null],
     ["burst=1", null],
   ])("%s: %j", (text, problem) => {
     expect(problemOf(() => parseStorm(text, steady()))).toEqual(problem);
@@ -149,6 +168,13 @@ describe("a storm", () => {
     expect(parseStorm("outage", short("240000")).sizes.at(-1)).toBe(90_000);
     const limited = changeScenario(crowd(), [{ path: "rules.organization.rest.windowSeconds", value: 2 }]);
     expect(parseStorm("burst=1", limited)).toMatchObject({ atMs: 2_000, windowMs: 2_000 });
+    // Too short for an outage of two seconds.
+    const brief = changeScenario(crowd(), [
+      { path: "rules.organization.rest.windowSeconds", value: 1 },
+      { path: "duration", value: 4_000 },
+    ]);
+    const { sizes } = parseStorm("outage", brief);
+    expect([sizes[0], sizes.at(-1)]).toEqual([1, 1_500]);
   });
 
   test("of calls that do not count needs calls that do, and a crowd has a name of its own", () => {
