@@ -6,8 +6,10 @@ import { closest } from "../rules/closest.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { parseRules } from "../rules/parse.ts";
 import { switchValues } from "../rules/switches.ts";
+import { rateMost, timeUnitMostMs } from "../scenario/arrival-input.ts";
 import { arrivalsMost, roughArrivals } from "../scenario/arrivals.ts";
-import { longestMs } from "../scenario/mistakes.ts";
+import { longestMs, type MsSpan } from "../scenario/mistakes.ts";
+import { clocksApartMostMs, queueMost, serversMost, tripMostMs } from "../scenario/network.ts";
 import type { Population, Scenario } from "../scenario/scenario.ts";
 import type { PlanAxis, PlanValue } from "../summary/plan-result.ts";
 import { fleetOf, fleetPath, withFleet } from "./fleet.ts";
@@ -33,7 +35,7 @@ export interface Change {
 
 // Fixed members: names and texts, identity of the run, functions, and the number of clients that k6 keeps ready.
 const fixedKeys = new Set([
-  ...["format", "name", "description", "seed", "startAtMs", "expect", "populations"],
+  ...["format", "name", "description", "seed", "startAtMs", "expect", "populations", "fitError"],
   ...["organization", "behaviour", "preAllocatedVUs", "maxVUs", "executor", "cron", "answer"],
 ]);
 
@@ -89,7 +91,8 @@ const listMost = 20;
 function* place(value: unknown, path: string, keys: readonly string[]): Generator<ScenarioPlace, void> {
   const key = keys.at(-1) ?? "";
   const at = { path, keys, choices: null, span: false };
-  const unit = keys.some((name) => name.endsWith("Ms")) ? "ms" : key === "loss" ? "share" : "count";
+  const isShare = key === "loss" || key === "share";
+  const unit = keys.some((name) => name.endsWith("Ms")) ? "ms" : isShare ? "share" : "count";
   if (key === "user" && keys[0] === "populations") yield { ...at, unit: "count" };
   else if (typeof value === "number") yield { ...at, unit };
   else if (typeof value === "boolean" || (typeof value === "string" && keys[1] === "semantics"))
@@ -210,14 +213,16 @@ function meant(scenario: Scenario, { keys, choices, span }: ScenarioPlace, value
 
 function check(
   scenario: Scenario,
-  { path, unit, keys, choices, span }: ScenarioPlace,
+  { path, unit, keys, choices }: ScenarioPlace,
   value: PlanValue,
 ): Problem | null {
   const problem = (allowed: string): Problem => ({ path, got: quote(value), allowed });
-  if (unit === "share")
-    return Number(value) >= 0 && Number(value) <= 0.99 ? null : problem("a share from 0% to 99%");
+  if (unit === "share") {
+    const most = keys.at(-1) === "loss" ? 0.99 : 1;
+    return Number(value) >= 0 && Number(value) <= most ? null : problem(`a share from 0% to ${most * 100}%`);
+  }
   if (unit !== "choice") {
-    const [least, most] = bounds(keys, unit, span);
+    const [least, most] = bounds(scenario, keys, unit);
     const fits = Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
     return fits ? null : problem(`a whole number${unit === "ms" ? " of ms" : ""} from ${least} to ${most}`);
   }
@@ -230,14 +235,40 @@ function check(
   return policy !== null && "path" in policy ? policy : null;
 }
 
-function bounds(keys: readonly string[], unit: PlanAxis["unit"], span: boolean): readonly [number, number] {
-  const key = keys.at(-1) ?? "";
-  const inLatency = keys.includes("latencyMs");
-  if (unit === "ms")
-    return [key === "durationMs" || (inLatency && (span || key === "least")) ? 1 : 0, longestMs];
-  if (key === "clients" || key === "user" || key === fleetPath) return [1, 1_000_000];
-  return [["rate", "limit", "windowSeconds"].includes(key) ? 1 : 0, Number.MAX_SAFE_INTEGER];
+const numbers: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER];
+const some: readonly [number, number] = [1, Number.MAX_SAFE_INTEGER];
+const many: readonly [number, number] = [1, 1_000_000];
+
+/** Least and greatest values of members that do not take every whole number, as scenarios have them. */
+const boundsOf: Readonly<Record<string, readonly [number, number]>> = {
+  durationMs: [1, longestMs],
+  timeoutMs: [1, longestMs],
+  timeUnitMs: [1, timeUnitMostMs],
+  apartMs: [0, clocksApartMostMs],
+  ...{ latencyMs: [1, tripMostMs], roundTripMs: [1, tripMostMs], executionMs: [0, tripMostMs] },
+  ...{ latenessMs: [0, tripMostMs], timeMs: [0, tripMostMs] },
+  ...{ clients: many, user: many, [fleetPath]: many },
+  ...{ servers: [1, serversMost], queue: [0, queueMost] },
+  ...{ rate: [1, rateMost], startRate: [0, rateMost], target: [0, rateMost], startVUs: [0, 1_000_000] },
+  ...{ limit: some, windowSeconds: some },
+};
+
+/** Returns the bounds of a number; those of one end of a span depend on its other end. */
+function bounds(
+  scenario: Scenario,
+  keys: readonly string[],
+  unit: PlanAxis["unit"],
+): readonly [number, number] {
+  const [key = "", around = ""] = keys.toReversed();
+  const usual = unit === "ms" ? ([0, longestMs] as const) : numbers;
+  if (key !== "least" && key !== "most") return boundsOf[key] ?? usual;
+  const [low, high] = boundsOf[around] ?? usual;
+  const { least, most } = valueAt(scenario, keys.slice(0, -1)) as MsSpan;
+  return key === "least" ? [low, Math.min(high, most)] : [Math.max(low, least), high];
 }
+
+const valueAt = (value: unknown, keys: readonly string[]): unknown =>
+  keys.reduce((at, key) => (at as Readonly<Record<string, unknown>>)[key], value);
 
 /** Returns a copy with another value at one place. It shares all parts that are not on the way there. */
 function replaceAt(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {

@@ -108,9 +108,11 @@ export interface Clocks {
 /** Default of a client's longest wait for an answer, ms. */
 const defaultTimeoutMs = 30_000;
 
-const clocksApartMostMs = 60_000;
+export const clocksApartMostMs = 60_000;
+export const serversMost = 10_000;
+export const queueMost = 10_000_000;
 /** Longest trip and longest service, ms: a day. A longer one is a mistake in units. */
-const tripMostMs = 24 * 3_600_000;
+export const tripMostMs = 24 * 3_600_000;
 
 /** Checks a scenario's `network` and adds what is wrong to `mistakes`. */
 export function parseNetwork(value: unknown, mistakes: Mistakes): Network {
@@ -157,9 +159,9 @@ export function parseService(value: unknown, mistakes: Mistakes): Service | null
   if (value === undefined || !mistakes.members("service", value, ["servers", "time", "queue"])) return null;
   const { servers, time, queue } = value;
   return {
-    servers: mistakes.whole("service.servers", servers, 1, 10_000),
+    servers: mistakes.whole("service.servers", servers, 1, serversMost),
     timeMs: parseSpread("service.time", time, mistakes, 0, tripMostMs),
-    queue: queue === undefined ? null : mistakes.whole("service.queue", queue, 0, 10_000_000),
+    queue: queue === undefined ? null : mistakes.whole("service.queue", queue, 0, queueMost),
   };
 }
 

@@ -11,7 +11,15 @@ const scenario = defineScenario({
   name: "places",
   duration: "2m",
   network: { latency: { least: "5ms", most: "9ms" }, loss: 0.01 },
+  service: { servers: 2, time: "3ms", queue: 5 },
+  outages: [{ at: "1m", for: "5s", answer: 503, share: 0.5 }],
+  clocks: { apart: "1s" },
+  fitError: { calls: 0.1, refused: 0 },
   populations: {
+    visitors: {
+      arrivals: { executor: "constant-arrival-rate", rate: 5, timeUnit: "1m", preAllocatedVUs: 5 },
+      behaviour: worker({ calls: [{ call: rest("/v2/user") }], jobs: 1 }),
+    },
     agents: {
       clients: 3,
       startWithin: "2s",
@@ -40,9 +48,13 @@ test("are those of the populations, of the run, and of the default rules where t
     ...[`network.${name} ms +`, `network.${name}.least ms`, `network.${name}.most ms`],
   ]);
   expect(words).toEqual([
+    ...["visitors.user count", "visitors.arrivals.timeUnit ms", "visitors.arrivals.rate count"],
+    "visitors.onRefused choice",
     ...["agents.user count", "agents.clients count", "agents.startWithin ms", "agents.onRefused choice"],
     ...["fleet count", "duration ms", ...limits, ...switched, ...spans],
-    ...["network.loss share", "network.timeout ms", "clocks.apart ms"],
+    ...["network.loss share", "network.timeout ms", "service.servers count"],
+    ...["service.time ms +", "service.time.least ms", "service.time.most ms", "service.queue count"],
+    ...["outages.0.at ms", "outages.0.for ms", "outages.0.share share", "clocks.apart ms"],
   ]);
 });
 
@@ -64,9 +76,18 @@ test.each<[string, string | number, string | number, string]>([
   ["agents.user", 1, 0, "a whole number from 1 to 1000000"],
   ["agents.startWithin", 0, -1, "a whole number of ms from 0 to 31622400000"],
   ["duration", 1, 0, "a whole number of ms from 1 to 31622400000"],
-  ["network.latency", 1, 0, "a whole number of ms from 1 to 31622400000"],
-  ["network.latency.least", 1, 0, "a whole number of ms from 1 to 31622400000"],
-  ["network.execution", 0, -1, "a whole number of ms from 0 to 31622400000"],
+  ["network.latency", 1, 0, "a whole number of ms from 1 to 86400000"],
+  ["network.latency.least", 9, 10, "a whole number of ms from 1 to 9"],
+  ["network.latency.most", 5, 4, "a whole number of ms from 5 to 86400000"],
+  ["network.execution", 0, -1, "a whole number of ms from 0 to 86400000"],
+  ["network.timeout", 1, 0, "a whole number of ms from 1 to 31622400000"],
+  ["service.servers", 10_000, 0, "a whole number from 1 to 10000"],
+  ["service.queue", 0, 10_000_001, "a whole number from 0 to 10000000"],
+  ["service.time", 0, 86_400_001, "a whole number of ms from 0 to 86400000"],
+  ["outages.0.share", 1, 1.01, "a share from 0% to 100%"],
+  ["clocks.apart", 0, 60_001, "a whole number of ms from 0 to 60000"],
+  ["visitors.arrivals.rate", 1, 0, "a whole number from 1 to 1000000"],
+  ["visitors.arrivals.timeUnit", 86_400_000, 86_400_001, "a whole number of ms from 1 to 86400000"],
   ["network.loss", 0.99, 0.991, "a share from 0% to 99%"],
   ["network.loss", 0, -0.01, "a share from 0% to 99%"],
   ["rules.organization.rest.limit", 1, 0, "a whole number from 1 to 9007199254740991"],
