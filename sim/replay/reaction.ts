@@ -69,7 +69,7 @@ export async function react(
   const chains = clocked === null ? unchained(calls) : chained(calls, clocked);
   const run = new ReactingRun(policy, kept.callers, calls, chains, { onRefused, seed }, way.isInOrder);
   while (run.happen(turn)) {
-    await onProgress?.({ rows: run.settled, of: calls.count });
+    await onProgress?.({ rows: run.tally.settled, of: calls.count });
     if (signal?.aborted === true) break;
   }
   const byClock = clocked?.reduce((sum, mark) => sum + mark, 0) ?? 0;
@@ -134,11 +134,6 @@ class ReactingRun {
     this.#event.status = REFUSED;
     this.#event.endMs = this.#endMs;
     this.#sendNextFree();
-  }
-
-  /** Number of calls whose fate is known. */
-  get settled(): number {
-    return this.tally.settled;
   }
 
   /** Carries out a number of events; `false` if nothing is left. */

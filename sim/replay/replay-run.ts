@@ -59,9 +59,7 @@ export class ReplayRun {
       for (let place = 0; place < width; place++) own[place] = windows[at + place] as number;
       core.settle(handle, operation, cost, actual, own, nowMs);
     });
-    this.#unlimited = new RunningCalls(width, (handle, operation, cost, actual, windows, at, nowMs) =>
-      this.#headroom.settle(handle, operation, cost, actual, windows, at, nowMs),
-    );
+    this.#unlimited = new RunningCalls(width, this.#headroom.settle.bind(this.#headroom));
     this.#counts = new Float64Array(core.operations.length);
   }
 

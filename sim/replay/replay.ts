@@ -11,12 +11,12 @@ import type { ReplayResult } from "../../src/summary/replay-result.ts";
 import { ReplayCallers } from "./callers.ts";
 import { type Chains, chained, NONE, type ReplayCalls, reactingCallsMost } from "./calls.ts";
 import { Completions } from "./completions.ts";
-import { DueHeap } from "./due.ts";
 import { ReplayHeadroom } from "./headroom.ts";
 import { KeptRows } from "./kept-rows.ts";
 import { type Reaction, react } from "./reaction.ts";
 import { ReplayRun } from "./replay-run.ts";
 import { demandByRules, plainByRules, reactionByRules } from "./rules-result.ts";
+import { RunningCalls } from "./running.ts";
 import type { ReplayProgress, ReplayWay } from "./way.ts";
 
 export interface ReplayOptions {
@@ -155,38 +155,24 @@ function movedUp(calls: ReplayCalls, { firstReleased, next }: Chains): Float64Ar
 function neededBy(calls: ReplayCalls, times: Float64Array, callers: ReplayCallers) {
   const headroom = new ReplayHeadroom(callers);
   const completions = new Completions(callers.core);
-  const { width } = completions;
-  const due = new DueHeap();
-  const windows = new Float64Array(completions.any ? width * calls.count : 0);
-  const settleUntil = (nowMs: number): void => {
-    while (due.firstMs <= nowMs) {
-      const atMs = due.firstMs;
-      const call = due.pop();
-      const columns = [calls.handle, calls.operation, calls.cost, calls.actual];
-      const [handle, operation, cost, actual] = columns.map((column) => column[call] as number) as [
-        number,
-        number,
-        number,
-        number,
-      ];
-      headroom.settle(handle, operation, cost, actual, windows, width * call, atMs);
-    }
-  };
+  const running = new RunningCalls(completions.width, headroom.settle.bind(headroom));
   const order = Int32Array.from(times.keys()).sort(
     (a, b) => (times[a] as number) - (times[b] as number) || a - b,
   );
   for (const call of order) {
     const nowMs = Math.round(times[call] as number);
-    settleUntil(nowMs);
+    running.settleUntil(nowMs);
     const handle = calls.handle[call] as number;
     const operation = calls.operation[call] as number;
     const cost = calls.cost[call] as number;
+    const actual = calls.actual[call] as number;
     headroom.decide(handle, operation, cost, nowMs);
-    if (!completions.matters(operation, cost, calls.actual[call] as number)) continue;
-    headroom.noteWindows(handle, operation, windows, width * call);
-    due.push(nowMs + (calls.durationMs[call] as number), call);
+    if (!completions.matters(operation, cost, actual)) continue;
+    const endMs = nowMs + (calls.durationMs[call] as number);
+    const at = running.start(handle, operation, cost, actual, endMs);
+    headroom.noteWindows(handle, operation, running.windows, at);
   }
-  settleUntil(Number.MAX_SAFE_INTEGER);
+  running.settleUntil(Number.MAX_SAFE_INTEGER);
   headroom.finish();
   return headroom.smallestLimits();
 }

@@ -55,7 +55,7 @@ function nth<T>(values: Iterable<T>, index: number): T | undefined {
  * needs many calls to show the same.
  */
 const smallerThan: readonly ((world: Plain) => Iterable<Plain>)[] = [
-  (world) => lessAt(world, ["populations"]),
+  fewerPopulations,
   (world) => besideRules(world, 1),
   (world) => besideRules(world, Number.POSITIVE_INFINITY),
   lower,
@@ -74,16 +74,10 @@ function* besideRules(world: Plain, depth: number): Generator<Plain> {
   }
 }
 
-/** Yields each world without one member of the object at a path. */
-function* lessAt(world: Plain, [name, ...rest]: readonly string[]): Generator<Plain> {
-  if (name === undefined) {
-    yield* without(world);
-    return;
-  }
-  const members = world as PlainObject;
-  const member = members[name];
-  if (member === undefined) return;
-  for (const smaller of lessAt(member, rest)) yield { ...members, [name]: smaller };
+/** Yields each world without one of its populations. */
+function* fewerPopulations(world: Plain): Generator<Plain> {
+  const members = world as WorldRecipe;
+  for (const populations of without(members.populations)) yield { ...members, populations };
 }
 
 /** Yields each value without one member or entry, down to `depth`. */

@@ -3,7 +3,7 @@
 import type { LimiterFactory } from "../../src/engine/adapter.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
 import { claimsInTraces } from "../../src/rules/algorithms.ts";
-import { SpillwayError } from "../../src/rules/errors.ts";
+import { quote, SpillwayError } from "../../src/rules/errors.ts";
 import type { LawName } from "../../src/rules/laws.ts";
 import { scopes } from "../../src/rules/rules.ts";
 import type { Scenario } from "../../src/scenario/scenario.ts";
@@ -107,13 +107,11 @@ function constraintsOf({ fault, limiter }: SwarmTarget): Constraints {
  * @throws SpillwayError `USAGE` if it is no such name
  */
 export function worldNamed(name: string, target: SwarmTarget = {}): WorldRecipe {
-  const [, seed, index] = /^(\d{1,15})\/(\d{1,9})$/.exec(name) ?? [];
-  if (seed !== undefined && index !== undefined)
-    return drawWorld(Number(seed), Number(index), constraintsOf(target)).recipe;
+  const [seed, index] = (/^(\d{1,16})\/(\d{1,9})$/.exec(name) ?? []).slice(1).map(Number);
+  if (Number.isSafeInteger(seed))
+    return drawWorld(seed as number, index as number, constraintsOf(target)).recipe;
   throw new SpillwayError("USAGE", "there is no such world", {
-    problems: [
-      { path: "--world", got: JSON.stringify(name), allowed: "SEED/NUMBER, as swarm prints it: 7/13" },
-    ],
+    problem: { path: "--world", got: quote(name), allowed: "SEED/NUMBER, as swarm prints it: 7/13" },
   });
 }
 

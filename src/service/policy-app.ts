@@ -52,7 +52,11 @@ export interface PolicyAppOptions {
 /** Builds the stand-in. `app.close()` closes it. */
 export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
   const { policy, tokens, onUnexpected = () => {} } = options;
-  const app = fastify(serverOptions(options.tls));
+  const app = fastify({
+    ...serverOptions(options.tls),
+    // A broken encoding in a path is no reason to be free.
+    frameworkErrors: (_error, request, reply) => respond(request, reply),
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
   app.setErrorHandler<FastifyError>((error, _request, reply) => {

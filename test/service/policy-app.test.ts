@@ -166,6 +166,15 @@ describe("github", () => {
     expect((await call("GET", "/rate_limit")).body).toEqual(body);
   });
 
+  test("counts a path whose encoding is broken", async () => {
+    const { call } = standIn(presets["github"]?.policy, users);
+    expect(await call("GET", "/%zz")).toMatchObject({
+      status: 200,
+      headers: { "x-ratelimit-used": "1" },
+      body: { path: "/%zz" },
+    });
+  });
+
   test("answers a caller whom nobody knows with 401", async () => {
     const { call } = standIn(presets["github"]?.policy, users);
     expect((await call("GET", "/user", { caller: 7 })).status).toBe(401);

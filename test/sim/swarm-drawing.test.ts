@@ -17,7 +17,9 @@ test("a world that was named is drawn again", () => {
   expect(marked(many.map(({ recipe }) => recipe))).toBe("905be3682f2d3454");
   expect(worldNamed("77/13")).toEqual(many[13]?.recipe);
   expect(worldNamed(`${"9".repeat(15)}/0`)).toEqual(drawWorld(999_999_999_999_999, 0).recipe);
-  for (const name of ["77", "77/", "/13", "-1/2", "1/2/3", "x/2", `1/${"1".repeat(10)}`])
+  // The greatest seed that `swarm` takes.
+  expect(worldNamed(`${2 ** 53 - 1}/0`)).toEqual(drawWorld(2 ** 53 - 1, 0).recipe);
+  for (const name of ["77", "77/", "/13", "-1/2", "1/2/3", "x/2", `1/${"1".repeat(10)}`, `${2 ** 53}/0`])
     expect(() => worldNamed(name)).toThrow(SpillwayError);
 });
 
