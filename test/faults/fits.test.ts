@@ -12,7 +12,7 @@ import {
   isDearer,
   isDeclared,
 } from "../../src/faults/fits.ts";
-import { headersTwice } from "../../src/faults/told.ts";
+import { headersTwice, silentOn } from "../../src/faults/told.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 
@@ -118,4 +118,20 @@ test("headers are doubled where a reading has some", () => {
   });
   expect(unfit(inHeaders)).toBeNull();
   expect(unfit(inBody, inHeaders)).toBeNull();
+});
+
+test.each(["refused", "status"] as const)("readings are left out of %s where some are on it", (kind) => {
+  const reading = (on?: readonly string[]) => ({
+    ...{ headers: { "X-Limit": "{limit}", "X-Left": "{remaining}" } },
+    ...(on && { on }),
+  });
+  const unfit = (...readings: object[]) =>
+    silentOn(kind).unfit(policyOf({ wire: { revision: "1", readings } }));
+  expect(unfit(reading(["admitted"]))).toEqual({
+    path: "wire.readings",
+    got: `none on ${kind}`,
+    allowed: `readings on ${kind}`,
+  });
+  expect(unfit(reading([kind]))).toBeNull();
+  expect(unfit(reading(["admitted"]), reading(["admitted", kind]))).toBeNull();
 });

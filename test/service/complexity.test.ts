@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import {
   GraphQLList,
+  GraphQLString,
   type GraphQLType,
   getIntrospectionQuery,
   getNamedType,
@@ -11,7 +12,7 @@ import {
   isWrappingType,
 } from "graphql";
 import { describe, expect, test } from "vitest";
-import { itemsMost } from "../../src/service/complexity.ts";
+import { ActualPoints, itemsMost } from "../../src/service/complexity.ts";
 import { executeQuery, prepareQuery } from "../../src/service/query.ts";
 import { schema } from "../../src/service/schema.ts";
 import { property } from "../support/property.ts";
@@ -470,4 +471,19 @@ test("documents are kept by their text: the latest 64, of at most 4,096 characte
     false,
     false,
   ]);
+});
+
+test("each field of an object's type that has a value is a point, and others are none", () => {
+  const counted = new ActualPoints();
+  const object = schema.getType("Organization") as GraphQLType;
+  const resolved = (field: unknown, returnType: GraphQLType) => {
+    const before = counted.points;
+    const value = counted.resolve({ field }, {}, null, { fieldName: "field", returnType } as never);
+    return [value, counted.points - before];
+  };
+  const one = { name: "acme" };
+  expect(resolved(one, object)).toEqual([one, 1]);
+  expect(resolved([one, one], new GraphQLList(object))).toEqual([[one, one], 1]);
+  expect(resolved(null, object)).toEqual([null, 0]);
+  expect(resolved("acme", GraphQLString)).toEqual(["acme", 0]);
 });

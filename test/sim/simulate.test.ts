@@ -488,3 +488,11 @@ describe("a behaviour at fault is named, with client and virtual time", () => {
     expect(() => run(scenarioOf({ agents }, { user: { rest: { limit: 1 } } }))).toThrow(/agents\/0.*no idea/);
   });
 });
+
+test("calls of each client are numbered from 0, in the order in which it makes them", () => {
+  const calls = run(scenarioOf({ pollers: { clients: 2, behaviour: poller({ every: "10s", call: user }) } }));
+  for (const client of ["pollers/0", "pollers/1"])
+    expect(calls.filter((call) => call.client === client).map(({ call }) => call)).toEqual([
+      0, 1, 2, 3, 4, 5,
+    ]);
+});
