@@ -244,3 +244,30 @@ describe("a lone client sees", () => {
     expect(await findings(rules, steps, { rules })).toEqual([]);
   });
 });
+
+/** Headers of both windows with so much left of each. */
+const leftHeaders = (left: number): Record<string, string> => ({
+  ...{ "Ratelimit-Scope": "rest", "Ratelimit-Limit": "200", "Ratelimit-Reset": "50" },
+  ...{ "Ratelimit-User-Scope": "rest_user", "Ratelimit-User-Limit": "50", "Ratelimit-User-Reset": "50" },
+  ...{ "Ratelimit-Remaining": String(left), "Ratelimit-User-Remaining": String(left) },
+});
+
+test("after a call that failed, which may be charged or not, nothing is accused", () => {
+  const rules = parseRules({});
+  const shown = (status: number, left: number, sentMs: number): TraceableAnswer => {
+    const answer = new TraceableAnswer();
+    const raw = { status, headers: leftHeaders(left), body: "", error_code: 0, error: "" };
+    answer.read(user, raw, sentMs, sentMs + 5, token.token);
+    return answer;
+  };
+  const faultAfter = (...statuses: readonly number[]): string | null => {
+    const alone = new LoneOrganization(rules, "acme", "user-0");
+    expect(alone.answered(user, shown(200, 40, START_MS))).toBeNull();
+    for (const status of statuses) expect(alone.answered(user, shown(status, 39, START_MS + 10))).toBeNull();
+    return alone.answered(user, shown(200, 20, START_MS + 20));
+  };
+  expect(faultAfter()).toMatch(/^[a-z-]+: /);
+  expect(faultAfter(200)).toMatch(/^[a-z-]+: /);
+  for (const status of [0, 500, 503]) expect(faultAfter(status)).toBeNull();
+  expect(faultAfter(503, 200)).toBeNull();
+});
