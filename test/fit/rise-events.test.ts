@@ -76,6 +76,21 @@ describe("callers who call all day", () => {
     expect(told(risesIn([...alike(3, day, first, second), ...alike(13, day)], recorded(10), []))).toEqual([]);
   });
 
+  test("have no event where each calls far more often at times of its own, which others share by chance", () => {
+    const bursty = Array.from({ length: 20 }, (_, place) => {
+      const bursts = Array.from({ length: 14 }, (_one, at): Stretch => {
+        const from = 40 * at + 2 * place;
+        return [from, from + 10, 10];
+      });
+      return caller(day, ...bursts);
+    });
+    expect(told(risesIn(bursty, recorded(10), []))).toEqual([]);
+    // A caller who is seldom awake says nothing of the others.
+    expect(
+      told(risesIn([...alike(6, day, first, second), caller([0, 60, 2])], recorded(10), [])),
+    ).toMatchObject([{ events: [149, 399] }]);
+  });
+
   test("have no event by one rise alone", () => {
     expect(risesIn(alike(6, day, first), recorded(10), [])).toEqual([]);
   });
