@@ -9,7 +9,7 @@ import { SpillwayError } from "../rules/errors.ts";
 import { counted } from "../rules/words.ts";
 import { type AuditLimits, type Given, mapped } from "./audit-map.ts";
 import { requireYes } from "./consent.ts";
-import { readLimits, readPolicy, readPolicyTokens } from "./files.ts";
+import { readPolicy, readPolicyTokens } from "./files.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Ways to limits that nobody named. */
@@ -39,9 +39,8 @@ export async function limitsOf(
   const { target, tokensFile } = given;
   if (named !== undefined) {
     const policy = await readPolicy(named);
-    const limits = await readLimits(named);
     const tokens = await readPolicyTokens(tokensFile, policy.auth.attributes);
-    return { target, policy, rules: "rules" in limits ? limits.rules : null, tokens, assumptions: [] };
+    return { target, policy, rules: asRules(policy), tokens, assumptions: [] };
   }
   if (earlier !== undefined) {
     const { policy } = earlier.header;

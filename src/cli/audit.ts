@@ -27,9 +27,7 @@ const options = {
   "allow-host": option.text("HOST", "allow calls to HOST, the target's host, if it is not this machine"),
   tokens: option.text("FILE", `call with the tokens in FILE: ${tokensFormat}`),
   ...connectionOptions,
-  rules: {
-    ...rulesOption("hold the deployment to", "what probe or map see there"),
-  },
+  rules: rulesOption("hold the deployment to", "what probe or map see there"),
   only: option.text("NAME", "make only the experiment NAME (separate several by commas)", { array: true }),
   list: option.flag("list the experiments with law, needs and spend; call nobody", { default: false }),
   "max-time": option.text("TIME", "take at most TIME", { default: "5m" }),

@@ -40,14 +40,15 @@ export const verb = defineVerb({
     const limits = args.rules === undefined ? {} : await readLimits(args.rules);
     const { scenario, path } = await loadedScenario(args);
     const file = args.out ?? `${scenario.name}.js`;
-    if (
-      await stat(file).then(
-        (found) => found.isDirectory(),
-        () => false,
-      )
-    )
+    const there = await stat(file).catch(() => null);
+    if (there?.isDirectory())
       throw new SpillwayError("FILE_UNWRITABLE", "the bundle cannot be written", {
         problem: { path: file, got: "a directory", allowed: "the path of a .js file" },
+      });
+    const source = await stat(path);
+    if (there?.ino === source.ino && there.dev === source.dev)
+      throw new SpillwayError("FILE_UNWRITABLE", "the bundle would replace its scenario", {
+        problem: { path: file, got: "the scenario's own file", allowed: "--out FILE, another file" },
       });
     await writeWhole(file, await bundleScenario({ path, name: scenario.name, limits }));
     const next = shellCommand([

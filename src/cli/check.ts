@@ -13,12 +13,12 @@ import { INTERRUPTED } from "../runs/interrupt.ts";
 import { resultOf } from "../runs/job-events.ts";
 import type { JobThread } from "../runs/job-thread.ts";
 import { shellCommand } from "../runs/run-place.ts";
-import { asWindowOption, limitsOf } from "./as-window.ts";
+import { asWindowOption, enforceable } from "./as-window.ts";
 import { sayCheckProgress, sayOverlapProgress, showCheckProgress } from "./check-progress.ts";
 import { targetOptions } from "./check-target-options.ts";
 import { describeCheck } from "./check-text.ts";
 import { chooseFault, faultOption, faultWords } from "./fault-list.ts";
-import { readKnown, readRules, readWrittenRules } from "./files.ts";
+import { readKnown, readWrittenLimits } from "./files.ts";
 import {
   codeNote,
   importMsOf,
@@ -89,9 +89,10 @@ export const verb = defineVerb({
     const fault = await chooseFault(args.fault, terminal);
     if (fault === "list") return;
     requireOwners(args);
-    const policy = await policyOf(args);
+    const limits = await limitsOf(args);
+    const { policy } = limits;
     await untilInterrupted(terminal, async (signal) => {
-      const options = await optionsOf(args, policy);
+      const options = await optionsOf(args, limits);
       if (args.target === undefined)
         return await checkModule(args, fault, { options, policy }, terminal, signal);
       const live = { ...options, signal, onProgress: showCheckProgress(terminal), timers: globalThis };
@@ -118,11 +119,16 @@ export function requireOwners(args: Args): void {
     throw new SpillwayError("USAGE", "--clock-moves needs --interleavings");
 }
 
-/** Returns the policy to check; `undefined` if the limits are rules. */
-export async function policyOf(args: Args): Promise<Policy | undefined> {
-  const { policy } = args.rules === undefined ? {} : await limitsOf(args, "check");
-  if (policy === undefined) return undefined;
-  if (args.target === undefined) return policy;
+interface Limits extends Pick<CheckOptions, "rules"> {
+  readonly policy?: Policy;
+}
+
+/** Reads the limits to check: a policy, or rules, for a user's limiter as they were written. */
+export async function limitsOf(args: Args): Promise<Limits> {
+  if (args.rules === undefined) return {};
+  const limits = await readWrittenLimits(args.rules);
+  if ("rules" in limits) return { rules: args.adapter === undefined ? limits.rules : limits.written };
+  if (args.target === undefined) return { policy: enforceable(limits.policy, args, "check") };
   throw new SpillwayError("USAGE", "--target goes with rules: a deployment is held to a policy by audit", {
     problem: { path: "--policy", got: quote(args.rules), allowed: "a file of rules, default or documented" },
     hint: `${program} audit --target ${args.target} --policy ${shellCommand([args.rules])}`,
@@ -255,8 +261,8 @@ export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
 }
 
 /** Reads the options of a check. @throws SpillwayError `USAGE`, those of files */
-export async function optionsOf(args: Args, policy: Policy | undefined): Promise<CheckOptions> {
-  const { runs, seed, law, path, rules, known } = args;
+export async function optionsOf(args: Args, { rules, policy }: Limits): Promise<CheckOptions> {
+  const { runs, seed, law, path, known } = args;
   const laws = law === undefined ? undefined : law.map(lawNamed);
   if (path !== undefined && !/^\d+(:\d+)*$/.test(path))
     throw unusable("--path", path, "as check prints it: 3:1:0");
@@ -268,9 +274,7 @@ export async function optionsOf(args: Args, policy: Policy | undefined): Promise
     ...(laws === undefined ? {} : { laws }),
     ...(path === undefined ? {} : { path }),
     ...(known === undefined ? {} : { known: await readKnown(known) }),
-    ...(rules === undefined || policy !== undefined
-      ? {}
-      : { rules: await (args.adapter === undefined ? readRules(rules) : readWrittenRules(rules)) }),
+    ...(rules === undefined ? {} : { rules }),
     repeatWith: repeatWith(args, policy),
   };
 }

@@ -1,15 +1,13 @@
 // The recipe for builds that `spillway init --ci` writes: a shell script, and a GitHub Actions workflow that runs it.
 
-/** Returns a word, quoted for the shell if needed. */
-const shellWord = (word: string): string =>
-  /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+import { shellCommand } from "../runs/run-place.ts";
 
 /** Returns the shell script. @param dir the folder of agents.ts and rules.json, from the repository's root */
 export const ciScript = (dir: string): string => `#!/bin/sh
 # Simulates the scenario under the rules. Leaves report.html, summary.md and junit.xml in the folder that is named, and ends
-# with 1 if a law or an expectation is violated. Any build server can run it: sh ${shellWord(`${dir}/ci.sh`)} spillway-report
+# with 1 if a law or an expectation is violated. Any build server can run it: sh ${shellCommand([`${dir}/ci.sh`])} spillway-report
 set -eu
-npx spillway simulate ${shellWord(`${dir}/agents.ts`)} --rules ${shellWord(`${dir}/rules.json`)} --out "\${1:-spillway-report}"
+npx spillway simulate ${shellCommand([`${dir}/agents.ts`])} --rules ${shellCommand([`${dir}/rules.json`])} --out "\${1:-spillway-report}"
 `;
 
 /** Returns the GitHub Actions workflow. @param dir the same as for \`ciScript\` */
@@ -32,7 +30,7 @@ jobs:
       - name: Install
         run: npm ci
       - name: Simulate and judge
-        run: sh ${shellWord(`${dir}/ci.sh`)} spillway-report
+        run: sh ${shellCommand([`${dir}/ci.sh`])} spillway-report
       - name: Show the summary
         if: always()
         run: cat spillway-report/summary.md >> "$GITHUB_STEP_SUMMARY"
@@ -68,7 +66,7 @@ jobs:
           TARGET: \${{ vars.SPILLWAY_TARGET }}
           ALLOWED: \${{ vars.SPILLWAY_HOST }}
           TOKENS: \${{ secrets.SPILLWAY_TOKENS }}
-        run: umask 077 && printf '%s' "$TOKENS" > tokens.json && npx spillway audit --target "$TARGET" --allow-host "$ALLOWED" --policy ${shellWord(`${dir}/rules.json`)} --tokens tokens.json -y --out spillway-audit
+        run: umask 077 && printf '%s' "$TOKENS" > tokens.json && npx spillway audit --target "$TARGET" --allow-host "$ALLOWED" --policy ${shellCommand([`${dir}/rules.json`])} --tokens tokens.json -y --out spillway-audit
       - name: Show the summary of the audit
         if: always()
         run: cat spillway-audit/summary.md >> "$GITHUB_STEP_SUMMARY"

@@ -23,6 +23,12 @@ export async function runCommand(words: readonly string[]): Promise<void> {
   else await parse(verb, words);
 }
 
+/** Returns the words with the verb first: yargs would take it for the value of a switch before it. */
+function verbFirst({ name }: Verb, words: readonly string[]): string[] {
+  const place = words.indexOf(name);
+  return [name, ...words.slice(0, place), ...words.slice(place + 1)];
+}
+
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
@@ -40,5 +46,5 @@ async function parse(verb: Verb, words: readonly string[]): Promise<void> {
       if (error !== undefined && error.name !== "YError") throw error;
       throw unparsed(dashed(message ?? error?.message ?? "these words cannot be used"), verb, words);
     })
-    .parseAsync(withoutDashes(words));
+    .parseAsync(withoutDashes(verbFirst(verb, words)));
 }

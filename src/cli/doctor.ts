@@ -23,7 +23,12 @@ interface Finding {
 }
 
 const MISSING = 3;
-const nodeLeast = [20, 19] as const;
+/** Least minor version of each supported major version of Node; newer majors are supported, too. */
+const nodeMinors = new Map([
+  [20, 19],
+  [22, 12],
+  [24, 0],
+]);
 
 const options = {
   "get-k6": option.flag(
@@ -130,12 +135,14 @@ async function examine(): Promise<Finding[]> {
 
 export function nodeFinding(node: string): Finding {
   const [major = 0, minor = 0] = node.split(".").map(Number);
-  const isEnough = major > nodeLeast[0] || (major === nodeLeast[0] && minor >= nodeLeast[1]);
+  const isEnough = major > Math.max(...nodeMinors.keys()) || minor >= (nodeMinors.get(major) ?? Infinity);
   return {
     name: "node",
     state: isEnough ? "ok" : "missing",
     found: `${node}, at ${process.execPath}`,
-    advice: isEnough ? [] : [`${nodeLeast.join(".")} or newer: https://nodejs.org/`],
+    advice: isEnough
+      ? []
+      : [`${[...nodeMinors].map((each) => each.join(".")).join(", ")} or newer: https://nodejs.org/`],
   };
 }
 

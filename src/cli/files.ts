@@ -4,11 +4,10 @@ import { basename, dirname, resolve } from "node:path";
 import { readText } from "../files/read-file.ts";
 import { type KnownCounterexample, parseKnown } from "../laws/known.ts";
 import { onBase } from "../policy/base.ts";
-import { parseLimits, parseLimitsFile } from "../policy/limits-file.ts";
 import { isPolicy, parsePolicy, policyFile, withoutVersion } from "../policy/parse.ts";
 import type { Policy } from "../policy/policy.ts";
 import { presets as policyPresets } from "../policy/presets.ts";
-import { asRules, policyOf, rulesOf } from "../policy/shorthand.ts";
+import { asRules, policyOf } from "../policy/shorthand.ts";
 import { type PolicyToken, parsePolicyTokens } from "../policy/tokens.ts";
 import { closest } from "../rules/closest.ts";
 import { SpillwayError } from "../rules/errors.ts";
@@ -22,23 +21,17 @@ import { shellCommand } from "../runs/run-place.ts";
 import { pc } from "./colors.ts";
 import { warn } from "./terminal.ts";
 
-/** Reads rules by a preset's name, or from a file of rules or of a policy. */
-export async function readRules(nameOrPath: string): Promise<Rules> {
-  if (Object.hasOwn(presets, nameOrPath)) return parseRules(presets[nameOrPath as PresetName]);
-  if (Object.hasOwn(policyPresets, nameOrPath)) return rulesOf(await readPolicy(nameOrPath));
-  const text = await readText(nameOrPath, `rules file (presets: ${Object.keys(presets).join(", ")})`);
-  if (!saysBase(text)) return parseLimitsFile(text, nameOrPath);
-  return parseLimits(await onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]));
-}
-
 /** Reads a policy by its name, or from a file of a policy or of rules. */
-export async function readPolicy(nameOrPath: string): Promise<Policy> {
+export const readPolicy = async (nameOrPath: string): Promise<Policy> =>
+  parsePolicy(await readDocument(nameOrPath));
+
+/** Reads a policy or rules, unchecked. A pipe in place of a file can be read only once. */
+async function readDocument(nameOrPath: string): Promise<unknown> {
   if (Object.hasOwn(presets, nameOrPath)) return policyOf(parseRules(presets[nameOrPath as PresetName]));
-  const preset = Object.hasOwn(policyPresets, nameOrPath) ? policyPresets[nameOrPath] : undefined;
-  if (preset !== undefined) return parsePolicy(preset.policy);
+  if (Object.hasOwn(policyPresets, nameOrPath)) return policyPresets[nameOrPath]?.policy;
   await requireNamed(nameOrPath);
   const text = await readText(nameOrPath, "policy file ('npx spillway policy list' names the presets)");
-  return parsePolicy(await onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]));
+  return onItsBase(parseDocument(text, nameOrPath, policyFile), [resolve(nameOrPath)]);
 }
 
 /**
@@ -60,9 +53,6 @@ async function requireNamed(word: string, file = word, member?: string): Promise
 }
 
 const presetNames = [...Object.keys(presets), ...Object.keys(policyPresets)];
-
-/** Tells whether a file names a base. Other files are rules or whole policies, and keep their own errors. */
-const saysBase = (text: string): boolean => /"base"\s*:/.test(text);
 
 /**
  * Completes a policy by its `base`: a policy by name, or a file beside it.
@@ -100,16 +90,17 @@ export async function readLimits(
 }
 
 /**
- * Reads the rules of `--rules` as they were written. A file leaves out what its author left out; a preset or a policy
- * sets every switch.
+ * Reads limits likewise, and rules also as they were written. A file of rules leaves out what its author left out; a
+ * preset or a policy sets every switch.
  */
-export async function readWrittenRules(nameOrPath: string): Promise<RulesInput> {
-  const complete = await readRules(nameOrPath);
-  if (Object.hasOwn(presets, nameOrPath)) return complete;
-  const written: unknown = JSON.parse(await readText(nameOrPath, "rules file"));
-  return isPolicy(written) || saysBase(JSON.stringify(written))
-    ? complete
-    : (withoutVersion(written) as RulesInput);
+export async function readWrittenLimits(
+  nameOrPath: string,
+): Promise<{ readonly rules: Rules; readonly written: RulesInput } | { readonly policy: Policy }> {
+  const document = await readDocument(nameOrPath);
+  const policy = parsePolicy(document);
+  const rules = asRules(policy);
+  if (rules === null) return { policy };
+  return { rules, written: isPolicy(document) ? rules : (withoutVersion(document) as RulesInput) };
 }
 
 /** Reads a tokens file, and warns once if others than its owner can read it. */

@@ -78,6 +78,10 @@ export const verb = defineVerb({
   },
   handler: async (args) => {
     const { out, report, force } = args;
+    if (report !== undefined && report === out)
+      throw new SpillwayError("USAGE", "--out and --report need a file each", {
+        problem: { path: "--report", got: quote(report), allowed: "another file than that of --out" },
+      });
     for (const path of [out, report]) if (path !== undefined && !force) await requireFree(path);
     const share = shareOf(args.share);
     const seeds = seedsOf(args.seeds);

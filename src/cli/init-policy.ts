@@ -5,6 +5,8 @@ import { join } from "node:path";
 import type { CallSample, Policy } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
+import { printable } from "../rules/printable.ts";
+import { shellCommand } from "../runs/run-place.ts";
 
 /** Returns the text of a policy file that builds on a preset, and changes one limit. */
 export function policyText({ name, quotas }: Policy): string {
@@ -17,11 +19,10 @@ export function policyText({ name, quotas }: Policy): string {
 
 /**
  * Returns the text of a scenario in which one population calls each operation that has a sample.
- * @param dir folder of the scenario, named in its first lines
- * @param limits words after `--policy`, named there, too
+ * @param command the command that tries it, for its first lines
  * @throws SpillwayError `POLICY_UNSUPPORTED` if no operation has a sample
  */
-export function scenarioText({ name, operations }: Policy, dir: string, limits: string): string {
+export function scenarioText({ name, operations }: Policy, command: string): string {
   const calls = Object.entries(operations).flatMap(([operation, { samples }]) => {
     const [sample] = samples;
     return sample === undefined ? [] : [{ operation, text: callText(operation, sample) }];
@@ -45,8 +46,9 @@ export function scenarioText({ name, operations }: Policy, dir: string, limits: 
     "retryAfter",
     ...["graphql", "rest"].filter((each) => calls.some(({ text }) => text.startsWith(each))),
   ].sort();
-  return `// Clients of ${name}, four of each kind of call, that come back when a refusal says so.
-// Try it in virtual time:   npx spillway simulate ${dir}/clients.ts --policy ${limits}
+  // A line end in a name, or in a path, would end the comment: what follows it would run as code.
+  return `// Clients of ${printable(name)}, four of each kind of call, that come back when a refusal says so.
+// Try it in virtual time:   ${printable(command)}
 import { ${functions.join(", ")} } from "spillway/scenario";
 
 ${named.map(({ variable, text }) => `const ${variable} = ${text};`).join("\n")}
@@ -94,6 +96,7 @@ function callText(operation: string, { method, path, body, cost }: CallSample): 
 export async function clientsOf(policy: Policy): Promise<{ readonly file: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "spillway-demo-"));
   const file = join(folder, "clients.ts");
-  await writeFile(file, scenarioText(policy, folder, policy.name));
+  const command = shellCommand(["npx", "spillway", "simulate", file, "--policy", policy.name]);
+  await writeFile(file, scenarioText(policy, command));
   return { file, remove: () => rm(folder, { recursive: true }) };
 }

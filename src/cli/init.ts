@@ -6,6 +6,8 @@ import { join, resolve } from "node:path";
 import { requireNoLink, writeNew } from "../files/whole-file.ts";
 import { unenforceable } from "../policy/as-window.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { printable } from "../rules/printable.ts";
+import { shellCommand } from "../runs/run-place.ts";
 import { version } from "../runs/version.ts";
 import { ciScript, githubWorkflow } from "./ci-recipe.ts";
 import { readPolicy } from "./files.ts";
@@ -13,8 +15,8 @@ import { openTerminal, type Terminal } from "./terminal.ts";
 import { defineVerb, option } from "./verb.ts";
 
 const scenario = `// Twelve agents of one organization that list pipelines and wait for the reset when they are refused.
-// Try it in virtual time:   npx spillway simulate DIR/agents.ts
-// and for real, by k6:      npx spillway load DIR/agents.ts
+// Try it in virtual time:   npx spillway simulate FILE
+// and for real, by k6:      npx spillway load FILE
 import { defineScenario, poller, rest, waitReset } from "spillway/scenario";
 
 export default defineScenario({
@@ -77,7 +79,7 @@ export const verb = defineVerb({
     if (policy !== undefined) return initPolicy(dir, policy, terminal);
     const [scenarioPath, rulesPath] = [join(dir, "agents.ts"), join(dir, "rules.json")];
     const first = [
-      [scenarioPath, scenario.replaceAll("DIR", dir)],
+      [scenarioPath, scenario.replaceAll("FILE", () => printable(shellCommand([scenarioPath])))],
       [rulesPath, rules],
     ] as const;
     const recipe = [
@@ -91,8 +93,11 @@ export const verb = defineVerb({
     terminal.result({ written });
     terminal.say(`wrote ${written.join(", ")}`);
     if (!isInstalled()) for (const line of installing) terminal.say(line);
-    if (ci) terminal.say(`next: sh ${join(dir, "ci.sh")}, as the build server will`);
-    else terminal.say(`next: npx spillway simulate ${scenarioPath} --rules ${rulesPath}`);
+    if (ci) terminal.say(`next: ${shellCommand(["sh", join(dir, "ci.sh")])}, as the build server will`);
+    else
+      terminal.say(
+        `next: ${shellCommand(["npx", "spillway", "simulate", scenarioPath, "--rules", rulesPath])}`,
+      );
   },
 });
 
@@ -105,15 +110,17 @@ async function initPolicy(dir: string, named: string, terminal: Terminal): Promi
   const policy = await readPolicy(named);
   const isPreset = Object.hasOwn(presets, named);
   const [policyPath, scenarioPath] = [isPreset ? join(dir, "policy.json") : named, join(dir, "clients.ts")];
-  const limits = [policyPath, ...(unenforceable(policy).length === 0 ? [] : ["--as-window"])].join(" ");
-  const files: [path: string, text: string][] = [[scenarioPath, scenarioText(policy, dir, limits)]];
+  const asWindow = unenforceable(policy).length === 0 ? [] : ["--as-window"];
+  const next = ["npx", "spillway", "simulate", scenarioPath, "--policy", policyPath, ...asWindow];
+  const command = shellCommand(next);
+  const files: [path: string, text: string][] = [[scenarioPath, scenarioText(policy, command)]];
   if (isPreset) files.unshift([policyPath, policyText(policy)]);
   await writeAll(files);
   const written = files.map(([path]) => path);
   terminal.result({ written });
   terminal.say(`wrote ${written.join(", ")}`);
   if (!isInstalled()) for (const line of installing) terminal.say(line);
-  terminal.say(`next: npx spillway simulate ${scenarioPath} --policy ${limits}`);
+  terminal.say(`next: ${command}`);
 }
 
 const installing = [

@@ -108,7 +108,7 @@ export const verb = defineVerb({
           import("../runs/plan-table.ts"),
         ]);
         terminal.document(renderCsv(planTable(result)));
-      } else terminal.result(result);
+      } else terminal.result({ ...result, folder });
       await open(join(folder, runFiles.html));
       process.exitCode = isAnswered(result) ? 0 : 1;
     });

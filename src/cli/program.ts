@@ -7,6 +7,10 @@ const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
+/** Tells whether a command has the switch `--NAME`, also where its words cannot be parsed. */
+export const isOn = (words: readonly string[], name: string): boolean =>
+  words.includes(`--${name}`) || words.includes(`--${name}=true`);
+
 /** Passes the choice of colour on to threads and programs, which do not see the command's words. */
 function passOnColor(words: readonly string[]): void {
   if (words.includes("--no-color")) {
@@ -37,8 +41,8 @@ export async function runProgram(words: readonly string[]): Promise<void> {
 export function tellError(error: unknown, words: readonly string[]): void {
   const thrown = systemError(error) ?? error;
   endProgress();
-  if (words.includes("--debug")) say(describeThrown(thrown));
-  const json = words.includes("--json");
+  if (isOn(words, "debug")) say(describeThrown(thrown));
+  const json = isOn(words, "json");
   if (thrown instanceof SpillwayError) {
     process.exitCode = thrown.exitCode;
     say(describeError(thrown, json));

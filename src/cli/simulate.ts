@@ -131,7 +131,7 @@ async function simulateOne(
     const { saySimulation } = await import("./say-run.ts");
     const { folder, summary, verdict, expectations, interrupted, notes } = run;
     saySimulation(terminal, run, header.seed ?? scenario.seed, notes);
-    terminal.result({ folder, summary, verdict, expectations });
+    terminal.result({ folder, summary, verdict, expectations, notes });
     await open(join(folder, runFiles.html));
     process.exitCode = interrupted ? INTERRUPTED : run.held ? 0 : 1;
   } finally {
@@ -170,7 +170,7 @@ async function measureOne({ task, file, importMs, words, signal }: Asked, termin
     const notes = [...run.notes, ...(words === null ? [] : [words.note])];
     const { sayMeasured } = await import("./say-run.ts");
     sayMeasured(terminal, { ...run, notes });
-    terminal.result({ folder: null, ...run.measured, expectations: run.expectations });
+    terminal.result({ folder: null, ...run.measured, expectations: run.expectations, notes });
     const held = run.expectations.every((expectation) => expectation.held);
     process.exitCode = run.interrupted ? INTERRUPTED : held ? 0 : 1;
   } finally {

@@ -131,7 +131,7 @@ export function rejectOddValues(
     const given = words.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
     if (option.type === "boolean" && given !== undefined && !/^(true|false)$/.test(given))
       throw fail(`--${name} takes no value`, quote(given));
-    if (value === "") throw fail(`--${name} needs a value`, "an empty text");
+    if ([value].flat().includes("")) throw fail(`--${name} needs a value`, "an empty text");
     if (Array.isArray(value) && option.array !== true)
       throw fail(`--${name} was given ${value.length} times; once is allowed`, `${value.length} values`);
     if (typeof value === "number" && Number.isNaN(value)) throw fail(`--${name} needs a number`, "text");

@@ -66,14 +66,14 @@ export function copyOf(answer: Readonly<Record<string, unknown>>): Record<string
   return copy;
 }
 
-function pick<T extends Record<string, unknown>>(
-  into: T,
+function pick(
+  into: Record<string, unknown>,
   from: Readonly<Record<string, unknown>>,
   names: readonly string[],
-): T {
+): Record<string, unknown> {
   for (const name of names) {
     const value = from[name];
-    if (value !== undefined) (into as Record<string, unknown>)[name] = value;
+    if (value !== undefined) into[name] = value;
   }
   return into;
 }

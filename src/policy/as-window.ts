@@ -1,5 +1,6 @@
 // A policy that the engine can enforce as a whole: windows stand in for the kinds of quota that it lacks.
 import type { Policy, Quota } from "./policy.ts";
+import type { WireData } from "./wire-data.ts";
 
 /** Tells whether the engine enforces a quota's kind. */
 const isEnforceable = ({ algorithm: { kind } }: Quota): boolean =>
@@ -35,17 +36,34 @@ export function asWindows(policy: Policy): Approximated {
       };
     }
   }
-  const kept = (uses: Policy["operations"][string]["uses"]) =>
-    Object.fromEntries(Object.entries(uses).filter(([name]) => Object.hasOwn(quotas, name)));
+  for (const [name, quota] of Object.entries(quotas)) {
+    const { enforced } = quota;
+    // What refused while a limit did that is left out follows that limit's own switch.
+    if (typeof enforced === "object" && !Object.hasOwn(quotas, enforced.with))
+      quotas[name] = { ...quota, enforced: policy.quotas[enforced.with]?.enforced ?? true };
+  }
+  const kept = <T>(named: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(named).filter(([name]) => Object.hasOwn(quotas, name)));
   const operations = Object.fromEntries(
     Object.entries(policy.operations)
       .map(([name, one]) => [name, { ...one, uses: kept(one.uses) }] as const)
       .filter(([, { uses }]) => Object.keys(uses).length > 0),
   );
+  const overrides = policy.overrides.map((each) => ({ ...each, quotas: kept(each.quotas) }));
   const routes = policy.routes.map((route) =>
     Object.hasOwn(operations, route.operation) || route.operation === "status"
       ? route
       : { ...route, operation: "other" },
   );
-  return { policy: { ...policy, quotas, operations, routes }, changes };
+  const wire = typeof policy.wire === "string" ? policy.wire : wireOfNames(policy.wire, Object.keys(quotas));
+  return { policy: { ...policy, quotas, operations, overrides, routes, wire }, changes };
 }
+
+/** Returns a wire format whose rows name these quotas alone, without rows that name none of them. */
+const wireOfNames = (wire: WireData, names: readonly string[]): WireData => ({
+  ...wire,
+  readings: wire.readings.flatMap(({ quotas, ...row }) => {
+    const left = quotas?.filter((name) => names.includes(name));
+    return left === undefined ? [row] : left.length === 0 ? [] : [{ ...row, quotas: left }];
+  }),
+});

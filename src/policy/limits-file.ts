@@ -10,15 +10,11 @@ import { rulesOf } from "./shorthand.ts";
  * @param file path of the file, for errors
  * @throws SpillwayError `JSON_INVALID`, `RULES_INVALID`, `POLICY_INVALID`, `POLICY_UNSUPPORTED`
  */
-export const parseLimitsFile = (text: string, file: string): Rules =>
-  parseLimits(
-    parseDocument(text, file, {
-      name: "rules file",
-      code: "RULES_INVALID",
-      pathOf: (path) => path.join("."),
-    }),
-  );
-
-/** @throws SpillwayError `RULES_INVALID`, `POLICY_INVALID`, `POLICY_UNSUPPORTED` */
-export const parseLimits = (document: unknown): Rules =>
-  isPolicy(document) ? rulesOf(parsePolicy(document)) : parseRules(withoutVersion(document));
+export function parseLimitsFile(text: string, file: string): Rules {
+  const document = parseDocument(text, file, {
+    name: "rules file",
+    code: "RULES_INVALID",
+    pathOf: (path) => path.join("."),
+  });
+  return isPolicy(document) ? rulesOf(parsePolicy(document)) : parseRules(withoutVersion(document));
+}

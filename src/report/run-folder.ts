@@ -125,7 +125,7 @@ function unreadable(path: string, cause: NodeJS.ErrnoException, hint?: string): 
 /** Returns why a folder has no run.json, and what can still be done with it. */
 async function whyUnfinished(path: string): Promise<string | undefined> {
   if (basename(path) !== runFiles.record || (await hasFile(path))) return undefined;
-  const why = "a folder without its run.json is of a run that did not end";
+  const why = "a folder without a run.json is another verb's, or of a run that did not end";
   const folder = dirname(path);
   const hasTrace = (await hasFile(join(folder, runFiles.trace))) || (await unfinishedRunIn(folder)) !== null;
   return hasTrace ? `${why}; npx spillway verify still reads its trace` : `${why}, and left no trace`;

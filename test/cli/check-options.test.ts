@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   checkOverlaps,
+  limitsOf,
   optionsOf,
   partOf,
-  policyOf,
   requireAnswers,
   requireOwners,
 } from "../../src/cli/check.ts";
@@ -45,7 +45,7 @@ async function mistake(act: () => unknown): Promise<unknown> {
 }
 
 test("without options each law is run a hundred times, from a drawn seed", async () => {
-  const [one, other] = [await optionsOf(args(), undefined), await optionsOf(args(), undefined)];
+  const [one, other] = [await optionsOf(args(), {}), await optionsOf(args(), {})];
   expect(one).toEqual({ runs: 100, seed: expect.any(Number), repeatWith: [] });
   for (const { seed = -1 } of [one, other]) expect(seed >= 0 && seed < 0x7fff_ffff).toBe(true);
   expect(one.seed).not.toBe(other.seed);
@@ -54,13 +54,11 @@ test("without options each law is run a hundred times, from a drawn seed", async
 test("laws, path, seed, runs and known counterexamples are as given", async () => {
   const law = ["bounded"];
   const known = await writeKnown();
-  expect(
-    await optionsOf(args({ law, path: "3:1:0", seed: -0x8000_0000, runs: 1, known }), undefined),
-  ).toEqual({
+  expect(await optionsOf(args({ law, path: "3:1:0", seed: -0x8000_0000, runs: 1, known }), {})).toEqual({
     ...{ laws: ["bounded"], path: "3:1:0", seed: -0x8000_0000, runs: 1, known: [] },
     repeatWith: [],
   });
-  const most = await optionsOf(args({ law, path: "3", seed: 0x7fff_ffff, runs: 10_000_000 }), undefined);
+  const most = await optionsOf(args({ law, path: "3", seed: 0x7fff_ffff, runs: 10_000_000 }), {});
   expect(most).toMatchObject({ seed: 0x7fff_ffff, runs: 10_000_000, path: "3" });
 });
 
@@ -113,21 +111,28 @@ test.each<[object, readonly string[]]>([
     ["USAGE --path needs --seed and the one --law that it was found with"],
   ],
 ])("%j is refused", async (given, said) => {
-  expect(await mistake(() => optionsOf(args(given), undefined))).toEqual(said);
+  expect(await mistake(() => optionsOf(args(given), {}))).toEqual(said);
 });
 
-test("rules are whole for the engine, as they were written for a limiter, and left to a policy", async () => {
-  const rules = join(folder, "rules.json");
+test("rules are whole for the engine, as they were written for a limiter; the file is read once", async () => {
   const written = { user: { rest: { limit: 3 } } };
-  expect(await optionsOf(args({ rules }), undefined)).toMatchObject({ rules: parseRules(written) });
-  expect((await optionsOf(args({ rules, adapter: "a.ts" }), undefined)).rules).toEqual(written);
-  expect(await optionsOf(args({ rules: "github" }), {} as never)).not.toHaveProperty("rules");
+  const rules = join(folder, "once.json");
+  for (const [given, read] of [
+    [{ rules }, parseRules(written)],
+    [{ rules, adapter: "a.ts" }, written],
+  ] as const) {
+    await writeFile(rules, JSON.stringify(written));
+    const limits = await limitsOf(args(given));
+    await rm(rules);
+    expect(await optionsOf(args(given), limits)).toMatchObject({ rules: read });
+  }
+  expect(await optionsOf(args({ rules: "github" }), { policy: {} as never })).not.toHaveProperty("rules");
 });
 
 test("the command that repeats a finding has the options that the findings depend on", async () => {
-  const words = async (given: object, policy?: object) =>
-    (await optionsOf(args({ rules: join(folder, "rules.json"), ...given }), policy as never)).repeatWith;
   const path = join(folder, "rules.json");
+  const words = async (given: object, policy?: object) =>
+    (await optionsOf(args({ rules: path, ...given }), { policy } as never)).repeatWith;
   expect(await words({})).toEqual([`--rules ${path}`]);
   expect(await words({ asWindow: true, fault: "one-extra", adapter: "a b.ts" }, {})).toEqual([
     ...["--fault one-extra", `--policy ${path}`, "--as-window", "--adapter 'a b.ts'"],
@@ -153,11 +158,12 @@ test.each<[object, readonly string[] | undefined]>([
 });
 
 test("limits may be a policy's, but not those of a deployment", async () => {
-  expect(await policyOf(args())).toBeUndefined();
-  expect(await policyOf(args({ rules: "default" }))).toBeUndefined();
-  expect(await policyOf(args({ rules: "default", target: "http://x" }))).toBeUndefined();
-  expect(await policyOf(args({ rules: "github" }))).toMatchObject({ name: "github" });
-  expect(await mistake(() => policyOf(args({ rules: "github", target: "http://x" })))).toEqual([
+  expect(await limitsOf(args())).toEqual({});
+  for (const given of [{}, { target: "http://x" }, { adapter: "a.ts" }])
+    for (const rules of ["default", "buildkite"])
+      expect(await limitsOf(args({ rules, ...given }))).toEqual({ rules: parseRules({}) });
+  expect(await limitsOf(args({ rules: "github" }))).toMatchObject({ policy: { name: "github" } });
+  expect(await mistake(() => limitsOf(args({ rules: "github", target: "http://x" })))).toEqual([
     "USAGE --target goes with rules: a deployment is held to a policy by audit",
     '--policy: got "github", allowed: a file of rules, default or documented',
     "npx spillway audit --target http://x --policy github",

@@ -51,11 +51,15 @@ test.each([
   ["20.18.9", "missing"],
   ["20.20.0", "ok"],
   ["19.30.0", "missing"],
-  ["21.0.0", "ok"],
-  ["22.1.0", "ok"],
+  ["21.7.0", "missing"],
+  ["22.11.0", "missing"],
+  ["22.12.0", "ok"],
+  ["23.11.0", "missing"],
+  ["24.0.0", "ok"],
+  ["27.1.0", "ok"],
   ["", "missing"],
 ])("node %s is %s", (node, state) => {
-  const advice = state === "ok" ? [] : ["20.19 or newer: https://nodejs.org/"];
+  const advice = state === "ok" ? [] : ["20.19, 22.12, 24.0 or newer: https://nodejs.org/"];
   expect(nodeFinding(node)).toEqual({
     name: "node",
     state,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { enforceable, limitsOf } from "../../src/cli/as-window.ts";
-import { readKnown, readLimits, readPolicy, readRules, readWrittenRules } from "../../src/cli/files.ts";
+import { readKnown, readLimits, readPolicy, readWrittenLimits } from "../../src/cli/files.ts";
 import { policyTarget, probedTarget } from "../../src/cli/probed-target.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
@@ -51,23 +51,13 @@ async function mistake(reading: Promise<unknown>): Promise<unknown> {
   ];
 }
 
-test("rules are a preset's, a file's, or those that a policy is", async () => {
-  expect(await readRules("default")).toEqual(parseRules({}));
-  expect(await readRules(file("rules.json"))).toEqual(parseRules(written));
-  expect(await readRules(file("onRules.json"))).toEqual(parseRules({}));
-  expect(await readRules("buildkite")).toEqual(expect.objectContaining({ organization: expect.any(Object) }));
-  await expect(readRules("github")).rejects.toMatchObject({ code: expect.stringMatching(/POLICY|RULES/) });
-  expect(await mistake(readRules(file("none.json")))).toEqual([
-    "FILE_UNREADABLE the rules file (presets: default, documented) cannot be read",
-    "DIR/none.json: got no such file, allowed: a readable file",
-  ]);
-});
-
-test("rules as they were written leave out what their author left out", async () => {
-  expect(await readWrittenRules(file("rules.json"))).toEqual(written);
-  expect(await readWrittenRules(file("versioned.json"))).toEqual(written);
-  expect(await readWrittenRules("default")).toEqual(parseRules({}));
-  expect(await readWrittenRules(file("onRules.json"))).toEqual(parseRules({}));
+test("limits are complete, and rules of a file also as they were written", async () => {
+  const complete = { rules: parseRules({}), written: parseRules({}) };
+  for (const name of ["rules", "versioned"])
+    expect(await readWrittenLimits(file(`${name}.json`))).toEqual({ rules: parseRules(written), written });
+  for (const name of ["default", "buildkite", file("onRules.json")])
+    expect(await readWrittenLimits(name)).toEqual(complete);
+  expect(await readWrittenLimits(file("policy.json"))).toEqual({ policy: parsePolicy(inference) });
 });
 
 test("a policy is a preset's, or a file's on its base", async () => {
@@ -114,10 +104,6 @@ test("a policy that is not there, or that builds on itself, is said to be", asyn
   expect(await mistake(readPolicy(file("onOther.json")))).toEqual([
     "POLICY_INVALID this policy builds on itself",
     `base: got onOther.json on onThird.json on onOther.json, allowed: ${allowed}`,
-  ]);
-  expect(await mistake(readRules(file("onItself.json")))).toEqual([
-    "POLICY_INVALID this policy builds on itself",
-    `base: got onItself.json on onItself.json, allowed: ${allowed}`,
   ]);
   await expect(readPolicy(file("list.json"))).rejects.toMatchObject({ code: "POLICY_INVALID" });
 });

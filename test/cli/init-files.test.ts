@@ -65,8 +65,13 @@ test("where spillway is installed, nothing is said of it; --json is what was wri
   expect(await init("a b")).toEqual(
     said(
       "wrote a b/agents.ts, a b/rules.json",
-      "next: npx spillway simulate a b/agents.ts --rules a b/rules.json",
+      "next: npx spillway simulate 'a b/agents.ts' --rules 'a b/rules.json'",
     ),
+  );
+  expect(await text("a b", "agents.ts")).toContain("npx spillway load 'a b/agents.ts'\n");
+  expect((await init("a b", "--ci")).stdout).toContain("next: sh 'a b/ci.sh', as");
+  expect((await init("$&", "--policy", "github")).stdout).toContain(
+    "simulate '$&/clients.ts' --policy '$&/policy.json'\n",
   );
   const { stdout, stderr } = await init("other", "--json");
   expect(JSON.parse(stdout)).toEqual({ written: ["other/agents.ts", "other/rules.json"] });
@@ -113,19 +118,20 @@ test("the recipe quotes what a shell would take apart", () => {
 test("a policy of a preset is built upon, and one of a file is used as it is", async () => {
   await install();
   const github = parsePolicy(presets["github"]?.policy);
-  const next = "next: npx spillway simulate own/clients.ts --policy";
+  const command = "npx spillway simulate own/clients.ts --policy";
+  const next = `next: ${command}`;
   expect(await init("own", "--policy", "github")).toEqual(
     said("wrote own/policy.json, own/clients.ts", `${next} own/policy.json`),
   );
   expect(await text("own", "policy.json")).toBe(policyText(github));
-  expect(await text("own", "clients.ts")).toBe(scenarioText(github, "own", "own/policy.json"));
+  expect(await text("own", "clients.ts")).toBe(scenarioText(github, `${command} own/policy.json`));
   await rm(join(folder, "node_modules"), { recursive: true });
   await rm(join(folder, "own"), { recursive: true });
   await writeFile(join(folder, "mine.json"), JSON.stringify(presets["github"]?.policy));
   expect(await init("own", "--policy", "mine.json")).toEqual(
     said("wrote own/clients.ts", ...installing, `${next} mine.json`),
   );
-  expect(await text("own", "clients.ts")).toBe(scenarioText(github, "own", "mine.json"));
+  expect(await text("own", "clients.ts")).toBe(scenarioText(github, `${command} mine.json`));
 });
 
 test("a policy file on a preset's base names its first quota's limit", () => {
@@ -156,7 +162,10 @@ const scenarioOf = (samples: Record<string, object[]>) => {
   const operations = Object.fromEntries(
     Object.entries(samples).map(([name, own]) => [name, { ...operation, samples: own }]),
   );
-  return scenarioText({ ...parsePolicy(inference), operations } as never, "own", "own/policy.json");
+  return scenarioText(
+    { ...parsePolicy(inference), operations } as never,
+    "npx spillway simulate own/clients.ts --policy own/policy.json",
+  );
 };
 
 test("a scenario of a policy has one population for each operation with a sample", () => {
@@ -235,10 +244,20 @@ test("a policy without samples has no scenario", () => {
   );
 });
 
+test("no name of a policy, and no path, ends a comment: nothing of them runs as code", () => {
+  const named = { ...parsePolicy(presets["github"]?.policy), name: "x\nthrow 1;\u2028throw 2;" };
+  const [first, second, third] = scenarioText(named, "npx spillway simulate 'a\nthrow 3'").split("\n");
+  expect(first).toMatch(/^\/\/ Clients of x throw 1; throw 2;, four of each kind/);
+  expect(second).toMatch(/^\/\/ Try it in virtual time: +npx spillway simulate 'a throw 3'$/);
+  expect(third).toMatch(/^import /);
+});
+
 test("clients of a policy stand in a file that goes when it was read", async () => {
   const github = parsePolicy(presets["github"]?.policy);
   const { file, remove } = await clientsOf(github);
-  expect(await readFile(file, "utf8")).toBe(scenarioText(github, join(file, ".."), "github"));
+  expect(await readFile(file, "utf8")).toBe(
+    scenarioText(github, `npx spillway simulate ${file} --policy github`),
+  );
   await remove();
   await expect(readFile(file)).rejects.toMatchObject({ code: "ENOENT" });
 });

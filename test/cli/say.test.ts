@@ -324,8 +324,7 @@ describe("what init writes", () => {
           none: { ...operation, samples: [] },
         },
       },
-      "mine",
-      "mine/policy.json",
+      "npx spillway simulate mine/clients.ts",
     );
     expect(text).toContain(
       'import { defineScenario, graphql, poller, rest, retryAfter } from "spillway/scenario";',
@@ -337,7 +336,7 @@ describe("what init writes", () => {
     ]);
     expect(text.match(/^ {4}\w+: \{$/gm)).toEqual(["    read_it: {", "    ask: {", "    write: {"]);
     expect(() =>
-      scenarioText({ ...policy, operations: { none: { ...operation, samples: [] } } }, "x", "y"),
+      scenarioText({ ...policy, operations: { none: { ...operation, samples: [] } } }, "x"),
     ).toThrow(
       expect.objectContaining({
         code: "POLICY_UNSUPPORTED",

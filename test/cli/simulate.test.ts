@@ -76,6 +76,7 @@ describe("a run that holds", () => {
       summary: { scenario: "steady", figures: { refused: 0 } },
       expectations: [{ figure: "refused", held: true }, { figure: "unanswered" }, { figure: "waitP99Ms" }],
       verdict: { verdict: "ok" },
+      notes: [],
     });
     expect(stderr).toContain("steady:");
   });
@@ -124,6 +125,7 @@ describe("--no-trace", () => {
       figures,
       populations,
       records,
+      notes: [],
     });
     expect(JSON.parse(stdout).expectations).toContainEqual(
       expect.objectContaining({ figure: "refused", held: true }),

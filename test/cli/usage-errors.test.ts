@@ -66,6 +66,11 @@ next --force overwrites it`,
 next --force overwrites it`,
   ],
   [
+    "fit a.log -o both.ts --report both.ts",
+    `USAGE --out and --report need a file each
+  --report: got "both.ts", allowed: another file than that of --out`,
+  ],
+  [
     "fit a.log --name a/b",
     `USAGE the name cannot be used
   --name: got "a/b", allowed: letters, digits, dashes, underscores, at most 64`,

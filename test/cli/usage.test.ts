@@ -17,6 +17,17 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+test("a bundle does not replace the scenario that it is made of", async () => {
+  const scenario = `import { defineScenario, poller, rest } from "spillway/scenario";
+export default defineScenario({ name: "mine", description: "one", seed: 1, duration: "1m",
+  populations: { one: { clients: 1, behaviour: poller({ every: "1s", call: rest("/v2/user") }) } } });`;
+  await writeFile(join(folder, "mine.js"), scenario);
+  const { code, stderr } = await spillwayHere(["bundle", "mine.js"], { cwd: folder });
+  expect(code).toBe(2);
+  expect(stderr).toContain("mine.js: got the scenario's own file");
+  expect(await readFile(join(folder, "mine.js"), "utf8")).toBe(scenario);
+});
+
 describe("usage", () => {
   test.each([
     [["simulat", "steady"], "did you mean simulate?"],
@@ -46,6 +57,19 @@ describe("usage", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
     expect(stdout).toBe("");
     expect(code).toBe(2);
+  });
+
+  test("switches may stand before the verb, and have the value true; errors are JSON then, too", async () => {
+    const switched = await spillwayHere(["--json", "figures"]);
+    expect(switched).toMatchObject({ code: 0, stdout: (await spillwayHere(["figures", "--json"])).stdout });
+    for (const words of [
+      ["simulate", "stedy", "--json=true"],
+      ["--json", "simulate", "stedy"],
+    ]) {
+      const { code, stderr } = await spillwayHere(words);
+      expect(code).toBe(2);
+      expect(JSON.parse(stderr)).toMatchObject({ path: "SCENARIO", next: "did you mean steady?" });
+    }
   });
 
   test("in another language of the terminal, mistakes are explained all the same", async () => {

@@ -249,6 +249,7 @@ describe("a mistake", () => {
       ["--every was given 2 times; once is allowed", "--every: 2 values: --every, --each TIME", help],
     ],
     [{ size: [1, 2] }, [], null],
+    [{ size: ["1", ""] }, [], ["--size needs a value", "--size: an empty text: --size SIZE", help]],
     [{ size: Number.NaN }, [], ["--size needs a number", "--size: text: --size SIZE", help]],
     [{ json: true }, ["--json=yes"], ["--json takes no value", '--json: "yes": --json', help]],
   ])("values %j of %j", (argv, words, told) => {

@@ -122,7 +122,7 @@ describe("an answer", () => {
 
   test("--json prints the result alone, --csv the points alone", async () => {
     const json = await plan(...mostly, "--json", "--out", "json");
-    expect(JSON.parse(json.stdout)).toMatchObject({ format: "spillway-plan", version: 1 });
+    expect(JSON.parse(json.stdout)).toMatchObject({ format: "spillway-plan", version: 1, folder: "json" });
     expect(json.stderr).toContain("is the largest");
     const csv = await plan(...mostly, "--csv", "--out", "csv");
     expect(csv.stdout.split("\r\n")[0]).toMatch(

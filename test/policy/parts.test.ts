@@ -313,6 +313,34 @@ describe("what verbs need of a policy", () => {
     });
     expect(changed.routes.map(({ operation }) => operation)).toEqual(["complete", "list", "status"]);
   });
+
+  test("a policy without its limits of concurrent calls names them nowhere", () => {
+    const window = { algorithm: { kind: "fixed-window", limit: 10, windowSeconds: 10 }, key: ["user"] };
+    const rows = [["calls", "slots"], ["slots"], undefined].map((quotas, index) => ({
+      ...(quotas && { quotas }),
+      headers: { [`X-Left-${index}`]: "{remaining}" },
+    }));
+    const { policy: changed } = asWindows(
+      parsePolicy({
+        ...{ version: 2, name: "slotted", routes: [{ path: "/**", operation: "call" }] },
+        quotas: {
+          calls: window,
+          slots: { algorithm: { kind: "concurrency", limit: 3 }, key: ["user"], enforced: false },
+          more: { ...window, enforced: { with: "slots" } },
+          most: { ...window, enforced: { with: "calls" } },
+        },
+        operations: { call: { uses: { calls: 1, slots: 1, more: 1, most: 1 } } },
+        overrides: [{ match: { user: "ann" }, quotas: { slots: { limit: 5 }, calls: { limit: 6 } } }],
+        wire: { revision: "1", readings: rows },
+      }),
+    );
+    expect(parsePolicy(changed)).toEqual(changed);
+    expect(changed).toMatchObject({
+      quotas: { calls: { enforced: true }, more: { enforced: false }, most: { enforced: { with: "calls" } } },
+      overrides: [{ match: { user: "ann" }, quotas: { calls: { limit: 6 } } }],
+      wire: { readings: [{ quotas: ["calls"] }, { headers: { "X-Left-2": "{remaining}" } }] },
+    });
+  });
 });
 
 describe("a tokens file of a policy", () => {

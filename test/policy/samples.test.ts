@@ -36,7 +36,7 @@ describe.each(Object.entries(presets))("%s", (_, preset) => {
   });
 
   test("its first scenario names each of its operations", () => {
-    const text = scenarioText(policy, "mine", "mine/policy.json");
+    const text = scenarioText(policy, "npx spillway simulate mine/clients.ts");
     for (const [operation] of samples) expect(text).toContain(`    ${operation.replace(/\W/g, "_")}: {`);
   });
 });
