@@ -30,11 +30,9 @@ const clustersMost = 2_000;
 export function clustersOf(profiles: readonly Profile[], slackMs: number): readonly Cluster[] {
   const clients = clientsByUser(profiles);
   const clusters: Cluster[] = [];
-  const forms = new Map<Profile, PauseForm>();
+  const habits = new Map(profiles.map((profile) => [profile, habitsOf(profile)]));
   for (const profile of profiles.toSorted((a, b) => b.jobs.length - a.jobs.length)) {
-    const loop = loopOf(profile);
-    if (loop !== null) forms.set(loop, pauseForm(loop.pausesMs));
-    const home = clusters.find((cluster) => isAlike(cluster, profile, forms, clients, slackMs));
+    const home = clusters.find((cluster) => isAlike(cluster, profile, habits, clients, slackMs));
     if (home === undefined) {
       clusters.push({
         profiles: [profile],
@@ -90,30 +88,48 @@ function clientsByUser(profiles: readonly Profile[]): ReadonlyMap<string, number
 function isAlike(
   cluster: Cluster,
   profile: Profile,
-  forms: ReadonlyMap<Profile, PauseForm>,
+  habits: ReadonlyMap<Profile, Habits>,
   clients: ReadonlyMap<string, number>,
   slackMs: number,
 ): boolean {
   const [model] = cluster.profiles;
   if (model === undefined || model.caller.organization !== profile.caller.organization) return false;
+  const [known, own] = [habits.get(model), habits.get(profile)] as [Habits, Habits];
   const sharesUser = (one: Profile): boolean => (clients.get(userOf(one)) as number) > 1;
   return (
     sharesUser(model) === sharesUser(profile) &&
     (model.apart?.key ?? "") === (profile.apart?.key ?? "") &&
-    hasLoopOf(loopOf(model), loopOf(profile), forms) &&
-    hasHoursOf(model, profile) &&
-    comesDaily(loopOf(model)) === comesDaily(loopOf(profile)) &&
+    hasLoopOf(known, own) &&
+    hasHoursOf(known, own) &&
+    known.comesDaily === own.comesDaily &&
     hasMixOf(cluster, profile) &&
     retriesLike(model, profile, slackMs)
   );
 }
 
-/** Returns the part of a caller's calls that no timetable and no event explains; `null` if there is none. */
-const loopOf = (profile: Profile): Profile | null => (profile.apart === null ? profile : profile.apart.rest);
+/** Habits of a caller, which are compared with those of others. */
+interface Habits {
+  /** Calls that no timetable and no event explains; `null` if there are none. */
+  readonly loop: Profile | null;
+  readonly form: PauseForm;
+  readonly comesDaily: boolean;
+  /** Shares of the caller's busy hours, by hour of the day; `null` if too few of them are known. */
+  readonly hours: readonly number[] | null;
+}
 
-function hasLoopOf(a: Profile | null, b: Profile | null, forms: ReadonlyMap<Profile, PauseForm>): boolean {
+function habitsOf(profile: Profile): Habits {
+  const loop = profile.apart === null ? profile : profile.apart.rest;
+  return {
+    loop,
+    form: pauseForm(loop?.pausesMs ?? []),
+    comesDaily: loop !== null && workdaysOf(loop.jobs) !== null,
+    hours: hoursOf(profile),
+  };
+}
+
+function hasLoopOf({ loop: a, form: x }: Habits, { loop: b, form: y }: Habits): boolean {
   if (a === null || b === null) return a === b;
-  return hasShapeOf(a, b) && hasPaceOf(a, b, forms);
+  return hasShapeOf(a, b) && hasPaceOf(a, b, x, y);
 }
 
 function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
@@ -126,7 +142,7 @@ function hasShapeOf({ shape: a }: Profile, { shape: b }: Profile): boolean {
   return b.kind === "call";
 }
 
-function hasPaceOf(a: Profile, b: Profile, forms: ReadonlyMap<Profile, PauseForm>): boolean {
+function hasPaceOf(a: Profile, b: Profile, x: PauseForm, y: PauseForm): boolean {
   if (a.pace.kind === "ticks" && b.pace.kind === "ticks") {
     const apart = Math.abs(a.pace.everyMs - b.pace.everyMs);
     return apart <= Math.max(a.pace.offMs, b.pace.offMs, 0.01 * a.pace.everyMs);
@@ -134,7 +150,6 @@ function hasPaceOf(a: Profile, b: Profile, forms: ReadonlyMap<Profile, PauseForm
   // A caller whose overlapping calls were taken apart has a population of its own.
   if (a.pace.kind !== b.pace.kind || a.pace.kind === "chance" || a.pace.kind === "visits") return false;
   if (a.pace.kind !== "pause" && a.pace.kind !== "volleys") return true;
-  const [x, y] = [forms.get(a), forms.get(b)] as [PauseForm, PauseForm];
   // Medians of n pauses scatter by 1/√n, as shares do; the factor allows for widely spread pauses.
   const chance = 1.5 / Math.sqrt(Math.min(a.pausesMs.length, b.pausesMs.length));
   return (
@@ -160,9 +175,6 @@ function pauseForm(pausesMs: readonly number[]): PauseForm {
   return { median, shares: multiples.map((multiple) => below(multiple * median)) };
 }
 
-const comesDaily = (profile: Profile | null): boolean =>
-  profile !== null && workdaysOf(profile.jobs) !== null;
-
 /** Numbers of busy hours and of days below which a caller's time of the day is unknown. */
 const hoursTell = 20;
 const daysTell = 3;
@@ -170,13 +182,11 @@ const daysTell = 3;
 const hoursApart = 0.75;
 
 /** Tells whether two callers keep like hours, by half the sum of the differences of shares. Few hours are like any. */
-function hasHoursOf(a: Profile, b: Profile): boolean {
-  const [x, y] = [hoursOf(a), hoursOf(b)];
+function hasHoursOf({ hours: x }: Habits, { hours: y }: Habits): boolean {
   if (x === null || y === null) return true;
   return sumOf(x.map((share, hour) => Math.abs(share - (y[hour] as number)) / 2)) <= hoursApart;
 }
 
-/** Returns the shares of a caller's busy hours, by hour of the day; `null` if too few of them are known. */
 function hoursOf({ jobs }: Profile): readonly number[] | null {
   const busy = [...new Set(jobs.map(({ startMs }) => Math.floor(startMs / hourMs)))];
   const days = new Set(busy.map((hour) => Math.floor(hour / 24)));
