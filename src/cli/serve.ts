@@ -147,8 +147,7 @@ interface Served {
 export async function reference(args: Args, rules: Rules, fault: ChosenFault | null): Promise<Served> {
   const { deploy } = await import("../service/deploy.ts");
   const { sampleTokens } = await import("../service/sample-tokens.ts");
-  const tokens =
-    args.tokens === undefined ? sampleTokens({ users: args.users }) : await readTokens(args.tokens);
+  const tokens = args.tokens === undefined ? sampleTokens(args.users) : await readTokens(args.tokens);
   const organizations = [...new Set(tokens.map(({ organization }) => organization))];
   const { workers } = args;
   const seed = requireSeed(args.seed);

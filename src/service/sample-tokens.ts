@@ -2,15 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { isShared } from "../policy/attributes.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
-import { type Token, type TokenScope, tokenScopes } from "../rules/tokens.ts";
+import { type Token, tokenScopes } from "../rules/tokens.ts";
 
-export interface SampleTokensOptions {
-  /** Number of users, each with one token: `user-0`, `user-1`, ... */
-  readonly users?: number;
-  readonly organization?: string;
-  readonly scopes?: readonly TokenScope[];
-}
-
+/** Returns a token of 192 random bits. */
 const freshToken = (): string => `spw_${randomBytes(24).toString("base64url")}`;
 
 /**
@@ -25,21 +19,11 @@ export function samplePolicyTokens(names: readonly string[], count: number): Pol
   }));
 }
 
-/**
- * Returns fresh tokens of 192 random bits.
- * @throws RangeError unless `users` is a whole number from 1
- */
-export function sampleTokens({
-  users = 30,
-  organization = "acme",
-  scopes = tokenScopes,
-}: SampleTokensOptions = {}): Token[] {
-  if (!Number.isSafeInteger(users) || users < 1)
-    throw new RangeError(`users must be a whole number from 1, got ${users}`);
-  return Array.from({ length: users }, (_, index) => ({
+/** Returns fresh tokens, with every scope, of users of one organization: `user-0`, `user-1`, ... */
+export const sampleTokens = (users: number): Token[] =>
+  Array.from({ length: users }, (_, index) => ({
     token: freshToken(),
     user: `user-${index}`,
-    organization,
-    scopes,
+    organization: "acme",
+    scopes: tokenScopes,
   }));
-}

@@ -59,7 +59,7 @@ async function withPlugin(max: number): Promise<FastifyInstance> {
 
 function ours(input: RulesInput): FastifyInstance {
   const rules = parseRules(input);
-  const [token] = sampleTokens({ users: 1 });
+  const [token] = sampleTokens(1);
   if (token === undefined) throw new Error("no token was made");
   return buildApp({ rules, tokens: [{ ...token, token: process.env[TOKEN] ?? "" }], now: Date.now });
 }

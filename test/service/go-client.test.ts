@@ -19,7 +19,7 @@ const source = fileURLToPath(new URL("go-client/", import.meta.url));
 let folder = "";
 let program = "";
 let serving: Serving;
-const tokens = sampleTokens({ users: 1 });
+const tokens = sampleTokens(1);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-go-client-"));
