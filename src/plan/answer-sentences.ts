@@ -1,12 +1,13 @@
 // The answer of a search in sentences, with its error bar and the measurements on both sides of it.
 
 import { parseFigure, unitOf } from "../rules/figures.ts";
+import { exactShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
 import type { FitError } from "../scenario/scenario.ts";
 import type { PlanAnswer, PlanAxis, PlanFigure, PlanResult, PlanValue } from "../summary/plan-result.ts";
 import { heldTo } from "./model-error.ts";
 import { sideMost } from "./sweep.ts";
-import { goalsText, listText, rangeText, shareText, spreadText, sureText, valueText } from "./words.ts";
+import { goalsText, listText, rangeText, spreadText, sureText, valueText } from "./words.ts";
 
 /** Subject of the sentences. */
 interface Topic {
@@ -34,7 +35,7 @@ export function answerSentences(result: PlanResult, fitError: FitError | null): 
     axis,
     wanted: goalsText(question.goals),
     hold: one ? "holds" : "hold",
-    holdMostly: `${one ? "holds" : "hold"} in ${shareText(question.share)} of runs`,
+    holdMostly: `${one ? "holds" : "hold"} in ${exactShare(question.share)} of runs`,
     fail: one ? "fails" : "fail",
     of: (value) => valueText(axis.unit, value),
   };

@@ -3,6 +3,7 @@
 import { type Problem, SpillwayError } from "../rules/errors.ts";
 import type { FigureReference } from "../rules/figures.ts";
 import { parseRules } from "../rules/parse.ts";
+import { exactShare } from "../rules/share.ts";
 import { adviseScenario } from "../scenario/advice.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanQuestion, PlanResult } from "../summary/plan-result.ts";
@@ -24,7 +25,6 @@ import { sentencesOf } from "./sentences.ts";
 import { parseStorm, type StormQuestion, searchStorm } from "./storm.ts";
 import { type Find, sweepOne, sweepTwo } from "./sweep.ts";
 import { parseVary, type Vary } from "./vary.ts";
-import { shareText } from "./words.ts";
 
 /** A question, as people write it. At least one of `vary`, `storm` and `compare`. */
 export interface PlanOptions {
@@ -235,7 +235,7 @@ function readSampling(
   throw usage({
     path: "--replications",
     got: String(most),
-    allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree tell nothing of ${shareText(share)} of runs at ${shareText(confidence)} confidence${fewer}`,
+    allowed: `${least} to ${replicationsMost}: fewer than ${least} that all agree tell nothing of ${exactShare(share)} of runs at ${exactShare(confidence)} confidence${fewer}`,
   });
 }
 

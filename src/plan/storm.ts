@@ -216,6 +216,7 @@ export function* searchStorm(
     atMs,
     windowMs,
     withinWindows,
+    share: sampling.share,
     answer,
     from: sizes[0] as number,
     to: sizes.at(-1) as number,

@@ -63,4 +63,4 @@ export function listText(words: readonly string[]): string {
 }
 
 /** Returns `(95% confidence)`. */
-export const sureText = (confidence: number): string => `(${shareText(confidence)} confidence)`;
+export const sureText = (confidence: number): string => `(${exactShare(confidence)} confidence)`;

@@ -135,7 +135,7 @@ const upright: DrawItem = (_, api) => {
 };
 
 function recoveryPicture({ question }: PlanResult, storm: PlanStorm): Picture {
-  const { triggers, answer, unit, from, to, trigger } = storm;
+  const { triggers, answer, unit, from, to, trigger, share: least = question.share } = storm;
   return curvePicture({
     id: "recovery",
     title: "In how many runs it recovers",
@@ -153,7 +153,7 @@ function recoveryPicture({ question }: PlanResult, storm: PlanStorm): Picture {
       replications,
       note: `${count(recovered)} of ${counted(replications, "run")}`,
     })),
-    goal: { at: question.share, name: `it recovers above ${share(question.share)}` },
+    goal: { at: least, name: `it recovers above ${share(least)}` },
     found: answer.kind === "value" ? { at: answer.value, from: answer.holds, to: answer.fails } : null,
   });
 }

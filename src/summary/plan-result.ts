@@ -187,6 +187,8 @@ const storm = v.object({
   windowMs: amount,
   /** Number of windows after the trigger within which the load must recover; `null`: by the end of the run. */
   withinWindows: maybe,
+  /** Share of runs in more than which the load must recover; in older results absent: the question's. */
+  share: v.optional(amount),
   /** `value`: no recovery from `answer.fails`, the smallest such trigger; recovery from `answer.holds`. */
   answer,
   from: amount,

@@ -105,6 +105,7 @@ describe("a storm", () => {
     );
     const [tried] = result.storm?.triggers ?? [];
     expect(tried).toMatchObject({ state });
+    expect(result.storm?.share).toBe(inRuns ?? 0.5);
     expect(tried?.replications).toBeGreaterThanOrEqual(runs);
   });
 

@@ -68,7 +68,7 @@ describe("an amount", () => {
       valueText("count", 1.23456),
       valueText("choice", "waitReset"),
     ]).toEqual(["123,456", "1.235", "waitReset"]);
-    expect(sureText(0.95)).toBe("(95% confidence)");
+    expect([0.95, 0.9999].map(sureText)).toEqual(["(95% confidence)", "(99.99% confidence)"]);
   });
 
   test("of a figure is in the figure's unit, with its spread by run", () => {

@@ -167,6 +167,14 @@ describe("a storm and alternatives", () => {
     expect(csv.split("\r\n")[5]).toBe("240000,,0.1,0.8");
   });
 
+  it("are held to the storm's own share of runs beside a stricter one of values", () => {
+    const { question, storm } = stormy;
+    const share = (own: number | undefined): string =>
+      pageOf({ ...stormy, question: { ...question, share: 0.95 }, storm: storm && { ...storm, share: own } });
+    says("it recovers above 50%", share(0.5));
+    says("it recovers above 95%", share(undefined));
+  });
+
   it("stand side by side, what is as it is among them", () => {
     const svg = filesOf(stormy).get("alternatives-1-refusedshare.svg") ?? "";
     for (const words of ["as things stand", "waitReset", "exponential, limits x2"]) says(words, svg);
