@@ -1,0 +1,76 @@
+// Calls that come back as a policy says, by recordings small enough to count by hand.
+import { describe, expect, test } from "vitest";
+import { comingBack } from "../../sim/fit/again.ts";
+import type { PlainRetry } from "../../sim/fit/policies.ts";
+import type { RecordedCall } from "../../sim/fit/recorded-call.ts";
+
+const s = 1_000;
+const callsAt = (...times: readonly number[]): RecordedCall[] =>
+  times.map((atMs) => ({ atMs, endMs: atMs }) as unknown as RecordedCall);
+const fixed = (least: number, most = least): PlainRetry =>
+  ({ kind: "fixed", wait: { least, most } }) as unknown as PlainRetry;
+
+describe("calls that come back after a fixed wait", () => {
+  test("are none where no call comes after it: all come evenly, and nothing is gained", () => {
+    const calls = callsAt(0, 3 * s, 7 * s);
+    const { gain, share, expected } = comingBack(fixed(10 * s), [{ calls, untilMs: 20 * s }], 0);
+    expect([gain, share, expected]).toEqual([expect.closeTo(0, 9), 0, 3]);
+  });
+
+  test("are expected of calls whose wait is over, and of the part that is", () => {
+    const of = (untilMs: number, slackMs = 0) =>
+      comingBack(fixed(1 * s, 2 * s - 1), [{ calls: callsAt(0, 60 * s), untilMs }], slackMs).expected;
+    // The second call's wait is from 61 s to 62 s.
+    expect([of(61 * s), of(61 * s + 250), of(62 * s), of(90 * s)]).toEqual([1, 1.25, 2, 2]);
+    // From 60.9 s to 62.1 s by a slack of 0.1 s.
+    expect([of(60_900, 100), of(61_500, 100), of(62_100, 100)]).toEqual([1, 1.5, 2]);
+  });
+
+  test("are all where each call comes after it", () => {
+    const calls = callsAt(0, 10 * s, 20 * s, 30 * s, 40 * s);
+    const { gain, share, expected } = comingBack(fixed(10 * s), [{ calls, untilMs: 45 * s }], 0);
+    // A ms of each is likely, in place of 45 s for all four.
+    expect([gain, share, expected]).toEqual([
+      expect.closeTo(4 * Math.log((45 * s) / 4), 3),
+      expect.closeTo(1, 6),
+      4,
+    ]);
+  });
+
+  test("of two stretches add up, and one without time or calls counts nothing", () => {
+    const one = { calls: callsAt(0, 10 * s, 20 * s), untilMs: 25 * s };
+    const policy = fixed(10 * s);
+    const alone = comingBack(policy, [one], 0);
+    const two = comingBack(
+      policy,
+      [one, one, { calls: callsAt(5), untilMs: 5 }, { calls: [], untilMs: 9 }],
+      0,
+    );
+    expect([two.gain, two.share, two.expected]).toEqual([
+      expect.closeTo(2 * alone.gain, 6),
+      expect.closeTo(alone.share, 6),
+      2 * alone.expected,
+    ]);
+  });
+
+  test("are half of them where every second call comes after it", () => {
+    // Pairs that lie 10 s apart, each far from the others.
+    const calls = callsAt(...[0, 37, 81, 132, 170, 219, 266, 305].flatMap((at) => [at * s, (at + 10) * s]));
+    const { share, expected } = comingBack(fixed(10 * s), [{ calls, untilMs: 400 * s }], 0);
+    expect([share, expected]).toEqual([expect.closeTo(0.5, 2), 16]);
+  });
+});
+
+test("calls that wait twice as long each time are attempts of one call, as far as waits grow", () => {
+  const retry = { kind: "exponential", first: 10 * s, factor: 2, most: 80 * s, jitter: "none" } as PlainRetry;
+  const starts = [0];
+  for (const wait of [10, 20, 40, ...new Array(8).fill(80)])
+    starts.push((starts.at(-1) as number) + wait * s);
+  const of = (first: number) => {
+    const calls = callsAt(...starts.slice(first));
+    return comingBack(retry, [{ calls, untilMs: (starts.at(-1) as number) + 5 * s }], 0);
+  };
+  expect(of(0)).toMatchObject({ share: expect.closeTo(1, 6), expected: 11 });
+  // Without the first call, no wait is the one of its attempt.
+  expect(of(1).share).toBeLessThan(0.1);
+});
