@@ -5,21 +5,23 @@ import type { PlainRetry } from "../../sim/fit/policies.ts";
 import type { RecordedCall } from "../../sim/fit/recorded-call.ts";
 
 const s = 1_000;
+const beginMs = 700 * s;
 const callsAt = (...times: readonly number[]): RecordedCall[] =>
-  times.map((atMs) => ({ atMs, endMs: atMs }) as unknown as RecordedCall);
+  times.map((at) => ({ atMs: beginMs + at, endMs: beginMs + at }) as unknown as RecordedCall);
+const stretch = (calls: readonly RecordedCall[], until: number) => ({ calls, untilMs: beginMs + until });
 const fixed = (least: number, most = least): PlainRetry =>
   ({ kind: "fixed", wait: { least, most } }) as unknown as PlainRetry;
 
 describe("calls that come back after a fixed wait", () => {
   test("are none where no call comes after it: all come evenly, and nothing is gained", () => {
     const calls = callsAt(0, 3 * s, 7 * s);
-    const { gain, share, expected } = comingBack(fixed(10 * s), [{ calls, untilMs: 20 * s }], 0);
+    const { gain, share, expected } = comingBack(fixed(10 * s), [stretch(calls, 20 * s)], 0);
     expect([gain, share, expected]).toEqual([expect.closeTo(0, 9), 0, 3]);
   });
 
   test("are expected of calls whose wait is over, and of the part that is", () => {
     const of = (untilMs: number, slackMs = 0) =>
-      comingBack(fixed(1 * s, 2 * s - 1), [{ calls: callsAt(0, 60 * s), untilMs }], slackMs).expected;
+      comingBack(fixed(1 * s, 2 * s - 1), [stretch(callsAt(0, 60 * s), untilMs)], slackMs).expected;
     // The second call's wait is from 61 s to 62 s.
     expect([of(61 * s), of(61 * s + 250), of(62 * s), of(90 * s)]).toEqual([1, 1.25, 2, 2]);
     // From 60.9 s to 62.1 s by a slack of 0.1 s.
@@ -28,7 +30,7 @@ describe("calls that come back after a fixed wait", () => {
 
   test("are all where each call comes after it", () => {
     const calls = callsAt(0, 10 * s, 20 * s, 30 * s, 40 * s);
-    const { gain, share, expected } = comingBack(fixed(10 * s), [{ calls, untilMs: 45 * s }], 0);
+    const { gain, share, expected } = comingBack(fixed(10 * s), [stretch(calls, 45 * s)], 0);
     // A ms of each is likely, in place of 45 s for all four.
     expect([gain, share, expected]).toEqual([
       expect.closeTo(4 * Math.log((45 * s) / 4), 3),
@@ -37,15 +39,17 @@ describe("calls that come back after a fixed wait", () => {
     ]);
   });
 
+  test("gain less if any instant of a longer span would do", () => {
+    const calls = callsAt(0, 10 * s, 20 * s, 30 * s, 40 * s);
+    const { gain, share } = comingBack(fixed(10 * s, 11 * s - 1), [stretch(calls, 45 * s)], 0);
+    expect([gain, share]).toEqual([expect.closeTo(4 * Math.log(45 / 4), 3), expect.closeTo(1, 6)]);
+  });
+
   test("of two stretches add up, and one without time or calls counts nothing", () => {
-    const one = { calls: callsAt(0, 10 * s, 20 * s), untilMs: 25 * s };
+    const one = stretch(callsAt(0, 10 * s, 20 * s), 25 * s);
     const policy = fixed(10 * s);
     const alone = comingBack(policy, [one], 0);
-    const two = comingBack(
-      policy,
-      [one, one, { calls: callsAt(5), untilMs: 5 }, { calls: [], untilMs: 9 }],
-      0,
-    );
+    const two = comingBack(policy, [one, one, stretch(callsAt(5), 5), stretch([], 9)], 0);
     expect([two.gain, two.share, two.expected]).toEqual([
       expect.closeTo(2 * alone.gain, 6),
       expect.closeTo(alone.share, 6),
@@ -56,7 +60,7 @@ describe("calls that come back after a fixed wait", () => {
   test("are half of them where every second call comes after it", () => {
     // Pairs that lie 10 s apart, each far from the others.
     const calls = callsAt(...[0, 37, 81, 132, 170, 219, 266, 305].flatMap((at) => [at * s, (at + 10) * s]));
-    const { share, expected } = comingBack(fixed(10 * s), [{ calls, untilMs: 400 * s }], 0);
+    const { share, expected } = comingBack(fixed(10 * s), [stretch(calls, 400 * s)], 0);
     expect([share, expected]).toEqual([expect.closeTo(0.5, 2), 16]);
   });
 });
@@ -68,7 +72,7 @@ test("calls that wait twice as long each time are attempts of one call, as far a
     starts.push((starts.at(-1) as number) + wait * s);
   const of = (first: number) => {
     const calls = callsAt(...starts.slice(first));
-    return comingBack(retry, [{ calls, untilMs: (starts.at(-1) as number) + 5 * s }], 0);
+    return comingBack(retry, [stretch(calls, (starts.at(-1) as number) + 5 * s)], 0);
   };
   expect(of(0)).toMatchObject({ share: expect.closeTo(1, 6), expected: 11 });
   // Without the first call, no wait is the one of its attempt.
