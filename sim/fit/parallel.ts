@@ -4,7 +4,7 @@ import { timetableOf } from "./arrivals.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedSessions, rareOverlaps } from "./profile.ts";
-import { coarseMs } from "./runs.ts";
+import { coarseMs, spellsOf } from "./runs.ts";
 import { sessionsOf } from "./sessions.ts";
 import type { FittedSpan } from "./spread.ts";
 import { flatOf, sumOf } from "./statistics.ts";
@@ -37,20 +37,28 @@ export function workersOf(whole: ClockedSessions, slackMs: number): readonly Clo
     .map((lane) => clockedLike(whole, lane));
 }
 
-/** Returns the wait at which jobs come after answers to jobs that were not the last ones; `null` if there is none. */
+/**
+ * Returns the wait at which jobs come after answers to jobs that were not the last ones; `null` if there is none. Jobs at
+ * once, or in a row, count as one.
+ */
 export function parallelWait(jobs: readonly RecordedJob[], slackMs: number): FittedSpan | null {
   if (jobs.length < jobsLeast || slackMs >= coarseMs) return null;
+  let next = 0;
+  const spells = spellsOf(jobs).map(({ startMs, endMs, jobs: size }) => {
+    next += size;
+    return { startMs, endMs, refused: (jobs[next - 1] as RecordedJob).refused };
+  });
   const last = new Waits(slackMs);
   const earlier = new Waits(slackMs);
-  for (const [place, { startMs }] of jobs.entries())
+  for (const [place, { startMs }] of spells.entries())
     for (let before = place - 1; before >= Math.max(0, place - lookedBack); before--) {
-      const { endMs, refused } = jobs[before] as RecordedJob;
+      const { endMs, refused } = spells[before] as (typeof spells)[number];
       // A call after a refusal may be its retry.
       if (!refused) (before === place - 1 ? last : earlier).add(startMs - endMs);
     }
   // One loop of even pauses comes at even waits after all of its calls.
   const isParallel =
-    last.most < shareLeast * jobs.length && earlier.most >= shareLeast * jobs.length && earlier.isMany;
+    last.most < shareLeast * spells.length && earlier.most >= shareLeast * spells.length && earlier.isMany;
   return isParallel ? earlier.usual : null;
 }
 

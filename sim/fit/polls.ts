@@ -2,7 +2,7 @@
 // those of many people do. But most calls are followed by another one after the same pause. Which job a call is of is
 // not certain; how many run at a time, and for how long, is.
 import { exp, ln } from "../../src/scenario/elementary.ts";
-import { isRefused, type Jobs, jobsWithin, type RecordedJob } from "./jobs.ts";
+import { isRefused, type Jobs, jobsAtResets, jobsWithin, type RecordedJob } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller } from "./recording.ts";
@@ -32,7 +32,7 @@ const goesOnLeast = 0.75;
 /** Greatest share of refused calls of which nothing is known, for a caller few of whose calls are refused. */
 const refusedFew = 0.02;
 
-/** Returns a caller's polls; `null` unless most of its calls, and of its refused ones, are followed after one pause. */
+/** Returns a caller's polls; `null` unless most of its calls, and of its refused ones, are followed after one pause, or at resets. */
 export function pollsOf(caller: RecordedCaller, limits: Limits, slackMs: number): Polls | null {
   const { calls } = caller;
   const refused = calls.filter(isRefused);
@@ -42,8 +42,9 @@ export function pollsOf(caller: RecordedCaller, limits: Limits, slackMs: number)
   );
   if (pause === null) return null;
   const again = followedAfter(refused, calls);
-  if (again === null && refused.length > refusedFew * calls.length) return null;
-  const jobs = jobsWithin(caller, limits, () => again);
+  const atResets = again === null ? jobsAtResets(caller, limits) : null;
+  if (again === null && atResets === null && refused.length > refusedFew * calls.length) return null;
+  const jobs = atResets ?? jobsWithin(caller, limits, () => again);
   const lanes = lanesOf(jobs.jobs, pause, slackMs);
   if (lanes.length > (1 - goesOnLeast) * jobs.jobs.length) return null;
   return { jobs, sessions: joined(lanes.map((lane) => sessionsOf(lane, Number.POSITIVE_INFINITY))) };

@@ -64,6 +64,13 @@ describe("calls a wait after answers to calls before the last", () => {
     expect(isSeveral(nights(3, every, 4))).toBe(false);
   });
 
+  test("are of one worker where all come at once, again and again", () => {
+    const volleys = nights(1, every).callers.flatMap(({ calls }) =>
+      calls.flatMap(({ atMs }) => Array.from({ length: 3 }, () => [atMs, 50, 200] as const)),
+    );
+    expect(isSeveral(loggedCalls(volleys))).toBe(false);
+  });
+
   test("are fitted as workers who each make their own calls and wait alike", () => {
     for (const number of [1, 3]) {
       const workers = behavioursOf(nights(number, every));

@@ -5,6 +5,7 @@ import { pollsOf } from "../../sim/fit/polls.ts";
 import { RecordedCall } from "../../sim/fit/recorded-call.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { chanceOf } from "../worlds/chance.ts";
+import { minuteMs } from "../worlds/world.ts";
 
 const kind = { operation: "rest", free: false, cost: 1, actual: 1, key: "rest 1" };
 const limits = limitsOf({ rules: parseRules({}) });
@@ -19,15 +20,15 @@ const callerOf = (calls: readonly (readonly [atMs: number, status: number])[]) =
 });
 
 /** Three hundred jobs that poll every six seconds or so, for twenty calls; one in twenty is refused, and comes again. */
-function jobsOf(againMs: () => number, seed = 1): [number, number][] {
+function jobsOf(againMs: (refusedMs: number) => number, seed = 1, withinMs = 12_000_000): [number, number][] {
   const chance = chanceOf(seed);
   return Array.from({ length: 300 }, (): [number, number][] => {
     const calls: [number, number][] = [];
-    let atMs = chance.between(0, 12_000_000);
+    let atMs = chance.between(0, withinMs);
     for (let call = 0; call < 20; call++) {
       if (chance.next() < 0.05) {
         calls.push([atMs, 429]);
-        atMs += 50 + againMs();
+        atMs += 50 + againMs(atMs + 50);
       }
       calls.push([atMs, 200]);
       atMs += 50 + chance.between(5_400, 6_600);
@@ -49,6 +50,17 @@ describe("polls of several jobs at a time", () => {
     const refused = caller.calls.filter(({ status }) => status === 429).length;
     expect(polls?.jobs.retries.length).toBe(refused);
     for (const { waitMs } of polls?.jobs.retries ?? []) expect(Math.abs(waitMs - 10_000)).toBeLessThan(500);
+  });
+
+  test("are known where refused calls come again at resets", () => {
+    const chance = chanceOf(4);
+    const atReset = (ms: number) => minuteMs - (ms % minuteMs) + chance.between(0, 2_000);
+    const caller = callerOf(jobsOf(atReset, 1, 120_000_000));
+    const { retries = [] } = pollsOf(caller, limits, 5)?.jobs ?? {};
+    const refused = caller.calls.filter(({ status }) => status === 429).length;
+    expect(retries.length).toBeGreaterThan(0.9 * refused);
+    const soon = retries.filter(({ nowMs, waitMs }) => (nowMs + waitMs) % minuteMs < 2_050);
+    expect(soon.length).toBeGreaterThan(0.8 * retries.length);
   });
 
   test("are none where calls come by chance", () => {
