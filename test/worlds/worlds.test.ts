@@ -15,6 +15,7 @@ import { accessLogOf, csvOf, worldRules } from "./recorded.ts";
 import { settlement } from "./settlement.ts";
 import { throttled } from "./throttled.ts";
 import { tills } from "./tills.ts";
+import { trains } from "./trains.ts";
 import {
   dayMs,
   hourMs,
@@ -183,6 +184,17 @@ test("branches of the world settlement begin in the evening, and stop two hours 
     // A batch that was begun in time may take a quarter of an hour more.
     expect(untilMs - fromMs).toBeLessThan(135 * minuteMs);
   }
+});
+
+test("bots of the world trains are refused requests by day, and points in the evening", () => {
+  const refused = play(trains, { ...aDay, days: 5 }).rows.filter(({ status }) => status === 429);
+  const [requests, queries] = [
+    refused.filter(({ points }) => points === undefined),
+    refused.filter(({ points }) => points !== undefined),
+  ] as const;
+  expect(requests.filter(({ atMs }) => hourOf(atMs) < 18).length).toBeGreaterThan(0.9 * requests.length);
+  expect(queries.filter(({ atMs }) => hourOf(atMs) >= 18).length).toBeGreaterThan(0.9 * queries.length);
+  expect(Math.min(requests.length, queries.length)).toBeGreaterThan(100);
 });
 
 test("a CSV and an access log of a world become the same callers and calls", async () => {

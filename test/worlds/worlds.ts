@@ -32,6 +32,7 @@ import { settlement } from "./settlement.ts";
 import { throttled } from "./throttled.ts";
 import { tills } from "./tills.ts";
 import { timeOuts } from "./time-outs.ts";
+import { trains } from "./trains.ts";
 import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 import { webshop } from "./webshop.ts";
@@ -74,4 +75,5 @@ export const worlds: readonly World[] = [
   platform,
   crowded,
   queries,
+  trains,
 ];
