@@ -81,7 +81,7 @@ export const trains: World = {
     "the wall ask for 250 points by three queries at once each minute from 9 to 18 o'clock; a bill is made each hour by REST. By " +
     "day the requests of a minute bind, in the evening the points of five minutes. Who is refused waits for the reset and up to two " +
     "seconds more.",
-  tuned: false,
+  tuned: true,
   agents: 30,
   agent: bot,
   others: { "board-1": board, "board-2": board, billing },
