@@ -12,8 +12,7 @@ import type { TraceCall } from "../../src/trace/record.ts";
 import { claimedVerdict } from "../../src/verify/claims.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict, Violation } from "../../src/verify/verdict.ts";
-import type { LimiterClock } from "../adapter/asker.ts";
-import { simulateLimiter } from "../adapter/simulate-limiter.ts";
+import { type SimulateLimiterOptions, simulateLimiter } from "../adapter/simulate-limiter.ts";
 import { simulate } from "../simulate.ts";
 import { shrinkWorld } from "./shrink.ts";
 import { countsOf, type StateCounts, type StateName, StateWatch, stateNames } from "./states.ts";
@@ -24,7 +23,7 @@ import { scenarioOf, sourceOf, type WorldRecipe } from "./world-recipe.ts";
 export interface SwarmTarget {
   readonly fault?: ChosenFault | undefined;
   readonly limiter?:
-    | { readonly factory: LimiterFactory; readonly clock?: LimiterClock | undefined }
+    | ({ readonly factory: LimiterFactory } & Pick<SimulateLimiterOptions, "clock" | "placeOf">)
     | undefined;
 }
 
@@ -247,7 +246,7 @@ async function judgeWorld(
   const { header, calls } =
     limiter === undefined
       ? simulate(scenario, { fault })
-      : simulateLimiter(scenario, limiter.factory, { clock: limiter.clock });
+      : simulateLimiter(scenario, limiter.factory, { clock: limiter.clock, placeOf: limiter.placeOf });
   const watch = header.rules === null ? null : new StateWatch(header.rules, states);
   let count = 0;
   const lines = async function* (): AsyncGenerator<TraceLine, void> {

@@ -23,9 +23,12 @@ export function policyText({ name, quotas }: Policy): string {
  * @throws SpillwayError `POLICY_UNSUPPORTED` if no operation has a sample
  */
 export function scenarioText({ name, operations }: Policy, command: string): string {
+  const names = new Set<string>();
   const calls = Object.entries(operations).flatMap(([operation, { samples }]) => {
     const [sample] = samples;
-    return sample === undefined ? [] : [{ operation, text: callText(operation, sample) }];
+    if (sample === undefined) return [];
+    const called = freeName(operation, names);
+    return [{ called, text: callText(called, sample) }];
   });
   if (calls.length === 0)
     throw new SpillwayError(
@@ -59,17 +62,27 @@ export default defineScenario({
   seed: 1,
   duration: "10m",
   populations: {
-${named.map(({ operation, variable }) => populationText(operation, variable)).join("\n")}
+${named.map(({ called, variable }) => populationText(called, variable)).join("\n")}
   },
   expect: { refusedShare: "<5%" },
 });
 `;
 }
 
-const populationText = (
-  operation: string,
-  variable: string,
-): string => `    ${operation.replace(/\W/g, "_")}: {
+/** Returns a name that a population and its call may have, other than those in `names`, and adds it to them. */
+function freeName(operation: string, names: Set<string>): string {
+  const word =
+    operation
+      .replace(/\W/g, "_")
+      .replace(/^[_\d]+/, "")
+      .slice(0, 60) || "call";
+  let name = word;
+  for (let number = 2; names.has(name); number++) name = `${word}_${number}`;
+  names.add(name);
+  return name;
+}
+
+const populationText = (name: string, variable: string): string => `    ${name}: {
       clients: 4,
       user: "each",
       startWithin: "5s",
@@ -83,8 +96,7 @@ const literal = (options: Readonly<Record<string, unknown>>): string =>
     .join(", ")} }`;
 
 /** Returns a call as a scenario's code makes it. */
-function callText(operation: string, { method, path, body, cost }: CallSample): string {
-  const name = operation.replace(/\W/g, "_");
+function callText(name: string, { method, path, body, cost }: CallSample): string {
   const query = isPlainObject(body) && typeof body["query"] === "string" ? body["query"] : null;
   if (query !== null && /graphql/.test(path))
     return `graphql(${JSON.stringify(query)}, ${literal({ cost, name })})`;

@@ -244,6 +244,14 @@ test("a policy without samples has no scenario", () => {
   );
 });
 
+test("operations of alike names, or of names that no population may have, are populations apart", () => {
+  const text = scenarioOf({ "list-a": [sample], list_a: [sample], _3_read: [sample], __: [sample] });
+  expect(text.match(/^ {4}\w+: \{$/gm)).toEqual([
+    ...["    list_a: {", "    list_a_2: {", "    read: {", "    call: {"],
+  ]);
+  expect(text).toContain('const call2 = rest("/a", { name: "list_a_2" });');
+});
+
 test("no name of a policy, and no path, ends a comment: nothing of them runs as code", () => {
   const named = { ...parsePolicy(presets["github"]?.policy), name: "x\nthrow 1;\u2028throw 2;" };
   const [first, second, third] = scenarioText(named, "npx spillway simulate 'a\nthrow 3'").split("\n");

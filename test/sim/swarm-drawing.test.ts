@@ -108,12 +108,12 @@ test("a limiter that fails is told as one, and its world is tried forty times at
   };
   const said: string[] = [];
   const { failures, worlds } = await swarm({
-    ...{ worlds: 3, seed: 5, limiter: { factory } },
+    ...{ worlds: 3, seed: 5, limiter: { factory, placeOf: () => "mine.ts:3" } },
     onProgress: ({ worlds: done, shrinking }) => void said.push(`${done} ${shrinking}`),
   });
   expect(worlds).toBe(1);
   expect(failures).toMatchObject([
-    { world: "5/0", law: null, explanation: expect.stringContaining("no store") },
+    { world: "5/0", law: null, explanation: expect.stringMatching(/no store at mine\.ts:3$/) },
   ]);
   expect(failures[0]?.shrunk.tried).toBe(40);
   expect(said).toEqual([...Array.from({ length: 40 }, () => "0 5/0"), "1 null"]);
