@@ -3,7 +3,6 @@
 import type { Policy } from "../policy/policy.ts";
 import { shortName } from "../rules/printable.ts";
 import { capitalized, count, counted } from "../rules/words.ts";
-import type { ExpectationResult } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
 import { duration, figureText, instant, noteWords, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
@@ -12,9 +11,9 @@ import type { Run } from "./run.ts";
 import {
   driverWords,
   expectationsOf,
-  figureOf,
   headline,
   lawCounts,
+  missedWords,
   outcomeOf,
   type ReportSource,
   refusalWords,
@@ -59,9 +58,6 @@ function judgedWords(verdict: Verdict): string {
   ].filter((part) => part !== "");
   return `${counts.join(", ")}, over ${counted(verdict.records, "record")}.`;
 }
-
-const missedWords = ({ figure, bound, actual }: ExpectationResult): string =>
-  `${figure} is ${figureText(figureOf(figure), actual)}, expected ${bound}`;
 
 /** Returns the title and the note of what admitted calls of declared cost used. */
 function pointsWords(policy: Policy | undefined): [title: string, note: string] {

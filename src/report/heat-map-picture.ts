@@ -1,7 +1,7 @@
 // Two varied values and a figure as a heat map, with the frontier between holding and failing values. A darker cell has
 // a higher figure. Lightness alone tells it, so that nobody needs to tell colours apart.
-import type { PlanHeatMap, PlanResult, PlanState } from "../summary/plan-result.ts";
-import { width } from "./axes.ts";
+import type { PlanAxis, PlanHeatMap, PlanResult, PlanState } from "../summary/plan-result.ts";
+import { amountText, width } from "./axes.ts";
 import { shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
 import { html } from "./html.ts";
@@ -13,7 +13,6 @@ import {
   heldWords,
   intervalText,
   meanText,
-  stateWords,
   valueText,
 } from "./plan-words.ts";
 
@@ -27,6 +26,9 @@ export interface HeatCell {
   readonly interval: string;
   readonly held: string | null;
 }
+
+/** Axes of a map: along x, and along y. */
+export type MapAxes = readonly [PlanAxis, PlanAxis];
 
 /** Returns the cells of one figure's map with their texts, row by row from the first y. */
 export function heatCells({ points }: PlanResult, { cells }: PlanHeatMap, figure: string): HeatCell[] {
@@ -53,18 +55,17 @@ export function heatCells({ points }: PlanResult, { cells }: PlanHeatMap, figure
 export function heatMapPicture(
   result: PlanResult,
   map: PlanHeatMap,
+  [xAxis, yAxis]: MapAxes,
   figure: string,
   index: number,
-): Picture | null {
-  const [xAxis, yAxis] = result.question.vary;
-  if (xAxis === undefined || yAxis === undefined) return null;
+): Picture {
   const cells = heatCells(result, map, figure);
   const xNames = map.xs.map((value) => valueText(xAxis, value));
   const yNames = map.ys.map((value) => valueText(yAxis, value));
   const means = cells.flatMap(({ mean }) => (mean === null ? [] : [mean]));
   const [least, most] = [Math.min(...means), Math.max(...means)];
   const paths = frontierPaths(map, result.question.find);
-  const words = (value: number): string => meanText({ ...emptyFigure, figure, mean: value });
+  const words = (value: number): string => amountText(figureUnit(figure), value);
   return {
     id: `map-${index + 1}`,
     title: `${figure} over ${xAxis.path} and ${yAxis.path}`,
@@ -82,14 +83,7 @@ export function heatMapPicture(
       points: cells.map(({ x, y, text, state, interval, held }) => ({
         x: x + 0.5,
         y: (map.ys.length - y - 0.5) / map.ys.length,
-        cells: [
-          xNames[x] ?? "",
-          yNames[y] ?? "",
-          text,
-          interval,
-          state === null ? null : stateWords[state],
-          held,
-        ],
+        cells: [xNames[x] ?? "", yNames[y] ?? "", text, interval, state, held],
       })),
     },
     draw: (_, layout) =>
@@ -104,8 +98,6 @@ export function heatMapPicture(
       }),
   };
 }
-
-const emptyFigure = { measured: 0, interval: null, least: null, most: null };
 
 function legendOf(
   result: PlanResult,

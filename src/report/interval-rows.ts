@@ -28,8 +28,6 @@ export interface IntervalRows {
   /** Line through all rows: a goal, a limit. */
   readonly line: { readonly at: number; readonly name: string } | null;
   readonly legend: readonly LegendEntry[];
-  /** True if names are longer than those of users. */
-  readonly wideNames?: boolean;
 }
 
 const rowHeight = 24;
@@ -64,24 +62,15 @@ export function intervalPicture(shown: IntervalRows): Picture {
       })),
     },
     draw: (drawingId, layout) =>
-      chartDrawing(
-        drawingId,
-        chart(shown, layout),
-        layout,
-        36 + rows.length * rowHeight,
-        edgesOf(shown, layout),
-      ),
+      chartDrawing(drawingId, chart(shown, layout), layout, 36 + rows.length * rowHeight, edgesOf(layout)),
   };
 }
 
-const edgesOf = ({ wideNames = false }: IntervalRows, layout: Layout) => {
-  const edges = nameAxisMargins(layout);
-  return wideNames ? { ...edges, left: layout === "wide" ? 290 : 180 } : edges;
-};
+/** Returns margins with room for names that are longer than those of users. */
+const edgesOf = (layout: Layout) => ({ ...nameAxisMargins(layout), left: layout === "wide" ? 290 : 180 });
 
-function chart(shown: IntervalRows, layout: Layout): ChartOption {
-  const { rows, unit, line } = shown;
-  const edges = edgesOf(shown, layout);
+function chart({ rows, unit, line }: IntervalRows, layout: Layout): ChartOption {
+  const edges = edgesOf(layout);
   const amounts = rows.flatMap(({ mean, high }) => [mean ?? 0, high ?? 0]);
   const most = Math.max(line?.at ?? 0, ...amounts) * 1.06;
   return {

@@ -2,6 +2,7 @@
 
 import { lawNames, lawStatements } from "../rules/laws.ts";
 import { shortName } from "../rules/printable.ts";
+import type { ExpectationResult } from "../summary/summary.ts";
 import type { LawVerdict, Verdict, Violation } from "../verify/verdict.ts";
 import { figureText } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
@@ -14,7 +15,7 @@ export function renderJunit(run: Run): string {
   const name = shortName(run.record.scenario.name);
   return document(name, run.record.startedAt, [
     ["laws", run.verdict === null ? [notJudged] : lawCases(run.verdict), verdictWords(run.verdict)],
-    ["expectations", expectationCases(run)],
+    ["expectations", expectationsOf(run).map(expectationCase)],
   ]);
 }
 
@@ -56,11 +57,8 @@ function violationWords(violation: Violation): string {
   return `${ownerWords(violation)}: ${explanation} (trace lines ${lines.join(", ")}${guess})`;
 }
 
-function expectationCases(run: Run): TestCase[] {
-  return expectationsOf(run).map(({ figure, bound, actual, held }) => {
-    const name = `${figure} ${bound}`;
-    return held
-      ? { name }
-      : { name, failure: `${figure} was ${figureText(figureOf(figure), actual)}, expected ${bound}` };
-  });
+export function expectationCase({ figure, bound, actual, held }: ExpectationResult): TestCase {
+  const name = `${figure} ${bound}`;
+  if (held) return { name };
+  return { name, failure: `${figure} was ${figureText(figureOf(figure), actual)}, expected ${bound}` };
 }

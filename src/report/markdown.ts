@@ -17,6 +17,7 @@ import {
   outcomeOf,
   ownerWords,
   refusalWords,
+  verdictTones,
   verdictWords,
 } from "./source.ts";
 import {
@@ -54,8 +55,7 @@ export function renderMarkdown(run: Run, other: Run | null = null): string {
  * @param name what was judged, in its owner's words
  */
 export function renderVerdictMarkdown(name: string, verdict: Verdict): string {
-  const mark =
-    verdict.verdict === "violated" ? marks.bad : verdict.verdict === "ok" ? marks.good : marks.none;
+  const mark = marks[verdictTones[verdict.verdict]];
   const over = `${counted(verdict.records, "record")} in ${counted(verdict.windows, "window")}.`;
   const blocks = [`## ${mark} ${plain(name)}: ${plain(verdictWords(verdict))}`, over, ...lawBlocks(verdict)];
   return `${blocks.join("\n\n")}\n`;

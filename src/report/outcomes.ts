@@ -1,6 +1,8 @@
 // The outcomes of calls, in the words and colours of every picture that counts them.
+import { count } from "../rules/words.ts";
 import { type CallOutcome, callOutcomes } from "../summary/timeline.ts";
 import type { LegendEntry } from "./picture.ts";
+import type { Column } from "./table.ts";
 
 export const outcomeColors: Readonly<Record<CallOutcome, string>> = {
   admitted: "var(--admitted)",
@@ -48,3 +50,23 @@ export const outcomeLegend = (outcomes: readonly CallOutcome[]): LegendEntry[] =
     swatch: "area",
     color: outcomeColors[outcome],
   }));
+
+/** Returns the columns of refusals: one under a policy, else one for each owner, and one for those that name neither. */
+export function refusalColumns<Row>(
+  rows: readonly Row[],
+  countsOf: (row: Row) => OutcomeCounts,
+  isByQuota: boolean,
+): Column<Row>[] {
+  const column = (title: string, outcome: CallOutcome): Column<Row> => ({
+    title,
+    number: true,
+    cell: (row) => count(countsOf(row)[outcome]),
+  });
+  if (isByQuota) return [column("Refused", "refusedByQuota")];
+  const isUnknown = rows.some((row) => countsOf(row).refusedByUnknown > 0);
+  return [
+    column("Refused by user's", "refusedByUser"),
+    column("by organization's", "refusedByOrganization"),
+    ...(isUnknown ? [column("not said by which", "refusedByUnknown")] : []),
+  ];
+}

@@ -10,7 +10,7 @@ import { html } from "./html.ts";
 import { Gallery } from "./picture.ts";
 import { refusalsSection } from "./refusals-section.ts";
 import { runSection } from "./run-section.ts";
-import { expectationsOf, outcomeOf, type ReportSource, verdictWords } from "./source.ts";
+import { expectationsOf, outcomeOf, type ReportSource, verdictTones, verdictWords } from "./source.ts";
 import { timelineSection } from "./timeline-section.ts";
 import { verdictSection } from "./verdict-section.ts";
 import { waitsSection } from "./waits-section.ts";
@@ -49,18 +49,18 @@ ${verdictSection({ verdict, expectations: expectationsOf(source.run), gallery, p
  * @param policy policy that the trace is about, if any
  */
 export function renderVerdict(name: string, verdict: Verdict, version: string, policy?: Policy): string {
-  const bad = verdict.verdict === "violated";
+  const tone = verdictTones[verdict.verdict];
   const words = verdictWords(verdict);
   const gallery = new Gallery(null);
   return page({
-    title: `${bad ? "✗ " : ""}${name}: spillway verdict`,
+    title: `${tone === "bad" ? "✗ " : ""}${name}: spillway verdict`,
     description: words,
     version,
     madeFrom: "a trace",
     body: html`<header>
 <p class="kicker">spillway verdict</p>
 <h1>${name}</h1>
-<div class="verdict ${bad ? "bad" : verdict.verdict === "ok" ? "good" : "none"}"><p class="what">${words}</p></div>
+<div class="verdict ${tone}"><p class="what">${words}</p></div>
 </header>
 <main>
 ${verdictSection({ verdict, expectations: [], gallery, policy })}</main>

@@ -19,8 +19,7 @@ export interface Picture {
   readonly legend: readonly LegendEntry[];
   /** Numbers of the picture. */
   readonly data: DataTable;
-  /** `null` if there is nothing to point at. */
-  readonly readings: PictureReadings | null;
+  readonly readings: PictureReadings;
   /** @param id unique in its page, another one for each layout */
   draw(id: string, layout: Layout): Drawing;
 }
@@ -85,9 +84,8 @@ export class Gallery {
 ${trusted(compose(drawing))}</svg>
 `;
     });
-    const readings =
-      picture.readings === null ? null : html` data-readings="${encodeReadings(picture.readings)}"`;
-    return html`${drawLegend(picture.legend)}<div class="picture" id="picture-${picture.id}"${readings}>${drawings}</div>${this.#links(picture)}`;
+    const readings = encodeReadings(picture.readings);
+    return html`${drawLegend(picture.legend)}<div class="picture" id="picture-${picture.id}" data-readings="${readings}">${drawings}</div>${this.#links(picture)}`;
   }
 
   #links({ id, title }: Picture): Html | null {

@@ -100,6 +100,5 @@ function alternativesPicture(
         color: seriesColor(place),
       })),
     ],
-    wideNames: true,
   });
 }

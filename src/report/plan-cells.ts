@@ -3,7 +3,7 @@
 import { count } from "../rules/words.ts";
 import type { PlanPoint } from "../summary/plan-result.ts";
 import { type Html, html } from "./html.ts";
-import { figureNamed, figureUnit, intervalText, meanText, stateText } from "./plan-words.ts";
+import { aroundMean, figureNamed, intervalText, meanText, stateText } from "./plan-words.ts";
 
 export function stateCell(state: ReturnType<typeof stateText>): Html | string {
   if (state === null) return "–";
@@ -23,9 +23,6 @@ export function heldCell({ held, replications, heldShare }: PlanPoint): Html | s
 
 export function figureCell(point: Pick<PlanPoint, "figures">, figure: string): Html | string {
   const found = figureNamed(point, figure);
-  if (found === null || found.mean === null) return "–";
-  const interval = intervalText(figureUnit(figure), found.interval);
-  return interval === meanText(found) || interval === "–"
-    ? meanText(found)
-    : html`${meanText(found)}<small>${interval}</small>`;
+  const around = aroundMean(found);
+  return around === null ? meanText(found) : html`${meanText(found)}<small>${around}</small>`;
 }

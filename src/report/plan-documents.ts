@@ -9,11 +9,10 @@ import { document, type TestCase } from "./junit-document.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import {
   alternativesOf,
+  aroundMean,
   figureNamed,
-  figureUnit,
   goalWords,
   heldWords,
-  intervalText,
   meanText,
   planAnswer,
   planOutcome,
@@ -100,11 +99,8 @@ function nearAnswer({ points, answer }: PlanResult): readonly PlanPoint[] {
 
 function amountOf(point: Pick<PlanPoint, "figures">, figure: string): string {
   const found = figureNamed(point, figure);
-  if (found === null || found.mean === null) return "–";
-  const interval = intervalText(figureUnit(figure), found.interval);
-  return interval === "–" || interval === meanText(found)
-    ? meanText(found)
-    : `${meanText(found)} (${interval})`;
+  const around = aroundMean(found);
+  return around === null ? meanText(found) : `${meanText(found)} (${around})`;
 }
 
 function stormBlock({ storm }: PlanResult): string {

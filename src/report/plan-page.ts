@@ -2,11 +2,11 @@
 
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
-import type { PlanAxis, PlanPoint, PlanResult } from "../summary/plan-result.ts";
+import type { PlanAxis, PlanHeatMap, PlanPoint, PlanResult } from "../summary/plan-result.ts";
 import { curvePicture } from "./curve-picture.ts";
 import { noteWords, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
-import { heatCells, heatMapPicture } from "./heat-map-picture.ts";
+import { heatCells, heatMapPicture, type MapAxes } from "./heat-map-picture.ts";
 import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import { factList, head } from "./parts.ts";
@@ -159,7 +159,7 @@ function choicePicture(result: PlanResult, axis: PlanAxis, figure: string, index
     rows: result.points.map((point) => {
       const found = figureNamed(point, figure);
       return {
-        name: `${valueText(axis, point.values[0] ?? "")}${point.state === null ? "" : `: ${stateWords[point.state]}`}`,
+        name: `${valueText(axis, point.values[0] ?? "")}${point.state === null ? "" : `: ${point.state}`}`,
         mean: found?.mean ?? null,
         low: found?.interval?.low ?? null,
         high: found?.interval?.high ?? null,
@@ -173,7 +173,6 @@ function choicePicture(result: PlanResult, axis: PlanAxis, figure: string, index
     }),
     line: goal === undefined ? null : { at: goal.value, name: `goal: ${goal.figure} ${goal.bound}` },
     legend: [{ name: "mean and confidence interval", swatch: "line", color: "var(--muted)" }],
-    wideNames: true,
   });
 }
 
@@ -229,8 +228,8 @@ function pointsTable(result: PlanResult, axis: PlanAxis): Html {
 
 function mapSection(result: PlanResult, gallery: Gallery): Html | null {
   const { heatMap, question } = result;
-  if (heatMap === null) return null;
-  const [xAxis] = question.vary as [PlanAxis, PlanAxis];
+  const [xAxis, yAxis] = question.vary;
+  if (heatMap === null || xAxis === undefined || yAxis === undefined) return null;
   const figures = drawnFigures(result).filter((figure) => heatMap.figures.includes(figure));
   const broken = heatMap.frontier.filter(({ monotone }) => !monotone).map(({ x }) => valueText(xAxis, x));
   return html`<section id="map">
@@ -241,21 +240,16 @@ function mapSection(result: PlanResult, gallery: Gallery): Html | null {
       : "Each cell is the mean of its runs; the darker, the higher. The line is the frontier between the values at which the goals hold and those at which they fail."
   }${broken.length === 0 ? "" : ` It is broken at ${xAxis.path} = ${broken.join(", ")}, where holding and failing values alternate.`}</p>
 ${figures.map((figure, index) => {
-  const picture = heatMapPicture(result, heatMap, figure, index);
-  return picture === null
-    ? null
-    : html`<figure><h3>${picture.title}</h3>
-${gallery.draw(picture)}${mapTable(result, figure)}</figure>
+  const picture = heatMapPicture(result, heatMap, [xAxis, yAxis], figure, index);
+  return html`<figure><h3>${picture.title}</h3>
+${gallery.draw(picture)}${mapTable(result, heatMap, [xAxis, yAxis], figure)}</figure>
 `;
 })}</section>
 `;
 }
 
 /** Returns the map as a table, with the highest y on top as in the picture. */
-function mapTable(result: PlanResult, figure: string): Html | null {
-  const { heatMap, question } = result;
-  if (heatMap === null) return null;
-  const [xAxis, yAxis] = question.vary as [PlanAxis, PlanAxis];
+function mapTable(result: PlanResult, heatMap: PlanHeatMap, [xAxis, yAxis]: MapAxes, figure: string): Html {
   const cells = heatCells(result, heatMap, figure);
   const rows = heatMap.ys.map((_, y) => ({ y, cells: cells.filter((cell) => cell.y === y) })).reverse();
   const marks = { holds: "✓", fails: "✗", unclear: "?" } as const;

@@ -46,6 +46,13 @@ export function intervalText(unit: Unit, interval: Interval | null): string {
   return low === high ? low : `${low} to ${high}`;
 }
 
+/** Returns the interval of a mean; `null` if it says no more than the mean. */
+export function aroundMean(figure: PlanFigure | null): string | null {
+  if (figure === null || figure.mean === null || figure.interval === null) return null;
+  const around = intervalText(figureUnit(figure.figure), figure.interval);
+  return around === meanText(figure) ? null : around;
+}
+
 export const stateWords: Readonly<Record<PlanState, string>> = {
   holds: "holds",
   fails: "fails",

@@ -7,7 +7,7 @@ import type { Figures, PopulationSummary, Summary, UserSummary } from "../summar
 import { type CallBar, callBars, callsOverTime } from "./call-bars.ts";
 import { duration, figureText, ownerName, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
-import { callsOf, refusedOf } from "./outcomes.ts";
+import { callsOf, refusalColumns, refusedOf } from "./outcomes.ts";
 import type { Gallery } from "./picture.ts";
 import { type ReportSource, refusalWords } from "./source.ts";
 import { type Column, foldedTable, table } from "./table.ts";
@@ -46,7 +46,7 @@ function trafficFigure({ run, series }: ReportSource, gallery: Gallery): Html | 
   });
   return html`<figure><h3>${picture.title}</h3>
 <figcaption>Answers in each ${duration(slotMs)}, at the time of the answer.</figcaption>
-${gallery.draw(picture)}${trafficTable(series)}</figure>
+${gallery.draw(picture)}${trafficTable(series, summary.refusedBy !== undefined)}</figure>
 `;
 }
 
@@ -87,21 +87,11 @@ function trafficLabel(summary: Summary, { traffic, slotMs, lengthMs }: Series): 
   return `Calls over ${duration(lengthMs)}. ${refusalWords(summary)}${peak}`;
 }
 
-const byQuota: Column<TrafficSlot> = {
-  title: "Refused",
-  number: true,
-  cell: ({ refusedByQuota }) => count(refusedByQuota),
-};
-const byOwner: readonly Column<TrafficSlot>[] = [
-  { title: "Refused by user's", number: true, cell: ({ refusedByUser }) => count(refusedByUser) },
-  { title: "by organization's", number: true, cell: (slot) => count(slot.refusedByOrganization) },
-];
-
-function trafficTable({ traffic, slotMs }: Series): Html {
+function trafficTable({ traffic, slotMs }: Series, isByQuota: boolean): Html {
   const columns: Column<TrafficSlot>[] = [
     { title: "From", name: true, cell: ({ atMs }) => duration(atMs) },
     { title: "Admitted", number: true, cell: ({ admitted }) => count(admitted) },
-    ...(traffic.some(({ refusedByQuota }) => refusedByQuota > 0) ? [byQuota] : byOwner),
+    ...refusalColumns(traffic, (slot) => slot, isByQuota),
     { title: "Unanswered", number: true, cell: ({ unanswered }) => count(unanswered) },
   ];
   return foldedTable(columns, traffic, { caption: `Answers in each ${duration(slotMs)}` });

@@ -1,11 +1,11 @@
 // A replay for a pull request and for a build server.
 
 import { count, counted } from "../rules/words.ts";
-import type { ExpectationResult } from "../summary/summary.ts";
-import { duration, figureText, share } from "./format.ts";
+import { share } from "./format.ts";
+import { expectationCase } from "./junit.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import { marks, plain, table } from "./markdown-text.ts";
-import { reactionWords } from "./replay-reaction-section.ts";
+import { reactionWords, waitText } from "./replay-reaction-section.ts";
 import { type AnyReplay, type ReactionView, type ReplayView, replayView } from "./replay-view.ts";
 import {
   demandWords,
@@ -19,7 +19,6 @@ import {
   replayOutcome,
   smallestWords,
 } from "./replay-words.ts";
-import { figureOf } from "./source.ts";
 
 /** Number of users that fit into a comment on a pull request. */
 const usersListed = 15;
@@ -81,8 +80,6 @@ export function renderReplayMarkdown(replay: AnyReplay): string {
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-const waitText = (ms: number | null): string => (ms === null ? "–" : duration(ms));
-
 /**
  * Returns the replay as JUnit XML: each expectation held or not. Windows that would have refused, and unreadable rows,
  * are skipped cases: they are no failures by themselves.
@@ -96,12 +93,6 @@ export function renderReplayJunit(replay: AnyReplay): string {
     ["log", [unreadCase(result)]],
     ["reaction", reaction === null ? [] : [reactionCase(reaction)]],
   ]);
-}
-
-function expectationCase({ figure, bound, actual, held }: ExpectationResult): TestCase {
-  const name = `${figure} ${bound}`;
-  if (held) return { name };
-  return { name, failure: `${figure} was ${figureText(figureOf(figure), actual)}, expected ${bound}` };
 }
 
 const windowCases = ({ headroom }: ReplayView): TestCase[] =>

@@ -228,7 +228,6 @@ const headroomPicture = (headroom: readonly UseView[]) =>
       },
       { name: "some would have refused", swatch: "area", color: "var(--refused)" },
     ],
-    wideNames: true,
   });
 
 function logSection(result: ReplayView): Html {

@@ -92,7 +92,8 @@ const waitRows = ({ waits, waitsOfRefused, delays }: ReactionView): WaitRow[] =>
   ...(delays === null ? [] : [{ name: "all, from their time in the log", waits: delays }]),
 ];
 
-const waitText = (ms: number | null): string => (ms === null ? "–" : duration(ms));
+/** Returns a wait; `–` if there was none. */
+export const waitText = (ms: number | null): string => (ms === null ? "–" : duration(ms));
 
 const waitColumns: readonly Column<WaitRow>[] = [
   { title: "Calls", name: true, cell: ({ name }) => name },

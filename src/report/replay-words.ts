@@ -1,10 +1,10 @@
 // A replay's results, in sentences.
 import { shortName } from "../rules/printable.ts";
-import { count, counted } from "../rules/words.ts";
-import { duration, figureText, share } from "./format.ts";
+import { capitalized, count, counted } from "../rules/words.ts";
+import { duration, share } from "./format.ts";
 import type { ResultTone } from "./parts.ts";
 import type { ReplayView } from "./replay-view.ts";
-import { figureOf } from "./source.ts";
+import { missedWords } from "./source.ts";
 
 /** Returns the log's name: its first file, and the number of others. */
 export function replayName({ log: { files } }: ReplayView): string {
@@ -24,7 +24,7 @@ export function expectedWords({ expectations }: ReplayView): string {
   if (expectations.length === 0) return "";
   if (missed.length === 0)
     return `As expected: ${expectations.map(({ figure, bound }) => `${figure} ${bound}`).join(", ")}.`;
-  return `Missed: ${missed.map(({ figure, bound, actual }) => `${figure} is ${figureText(figureOf(figure), actual)}, expected ${bound}`).join("; ")}.`;
+  return `Missed: ${missed.map(missedWords).join("; ")}.`;
 }
 
 /** Returns the answer in a sentence. */
@@ -55,10 +55,7 @@ export function hitWords({ totals, hits, under }: ReplayView): string {
     hopeless === 0
       ? ""
       : ` ${counted(hopeless, "call")} cost more than a limit: waiting would have helped none of them.`;
-  return `${words.join(", ")}; ${count(usersRefused)} of ${counted(users, under === "rules" ? "user" : "caller")} would have been hit.${lost}`.replace(
-    /^a/,
-    "A",
-  );
+  return `${capitalized(words.join(", "))}; ${count(usersRefused)} of ${counted(users, under === "rules" ? "user" : "caller")} would have been hit.${lost}`;
 }
 
 const limitsListed = 8;

@@ -37,7 +37,7 @@ export async function readRun(folder: string): Promise<Run> {
 export async function readRecord(folder: string): Promise<RunRecord> {
   const path = join(folder, runFiles.record);
   const record = await readPart(path, recordSchema);
-  const rules = record.rules === null ? null : checked(path, "rules", () => parseRules(record.rules));
+  const rules = record.rules === null ? null : checkRules(path, record.rules);
   const policy = record.policy === undefined ? undefined : checkPolicy(path, record.policy);
   const { problems } = parseExpectations(record.expect);
   if (problems.length > 0) throw invalid(path, problems);
@@ -162,6 +162,3 @@ export async function* traceOf(folder: string): AsyncGenerator<Uint8Array, void>
     throw unreadable(path, cause as NodeJS.ErrnoException);
   }
 }
-
-/** Returns a file's path in a run folder. */
-export const placeIn = (folder: string, ...names: readonly string[]): string => join(folder, ...names);

@@ -9,7 +9,8 @@ import type { Series } from "../summary/series.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration, ownerName } from "./format.ts";
+import { duration, figureText, ownerName } from "./format.ts";
+import type { ResultTone } from "./parts.ts";
 import type { Run, RunRecord } from "./run.ts";
 import { evidenceGaps } from "./verdict-words.ts";
 
@@ -57,6 +58,10 @@ export function expectationsOf({ record, summary, verdict }: Run): ExpectationRe
   return judgeExpectations(record.expect, summary, verdict?.amounts ?? null);
 }
 
+/** Returns `refusedShare is 9.9%, expected <5%`. */
+export const missedWords = ({ figure, bound, actual }: ExpectationResult): string =>
+  `${figure} is ${figureText(figureOf(figure), actual)}, expected ${bound}`;
+
 /** Counts the laws that a verdict found held, broken, or could not judge. */
 export function lawCounts(verdict: Verdict): { held: number; violated: readonly string[]; skipped: number } {
   const laws = Object.entries(verdict.laws);
@@ -101,11 +106,13 @@ export function headline(run: Run): string {
   return `${count(missed)} of ${counted(expectations.length, "expectation")} missed`;
 }
 
+/** Tones of a verdict alone. */
+export const verdictTones = { ok: "good", violated: "bad", unknown: "none" } as const;
+
 /** Returns the overall outcome: `none` if nothing was judged and nothing was missed. */
-export function outcomeOf(run: Run): "good" | "bad" | "none" {
+export function outcomeOf(run: Run): ResultTone {
   const missed = expectationsOf(run).some(({ held }) => !held);
-  if (missed || run.verdict?.verdict === "violated") return "bad";
-  return run.verdict?.verdict === "ok" ? "good" : "none";
+  return missed ? "bad" : verdictTones[run.verdict?.verdict ?? "unknown"];
 }
 
 /** Returns `: 118 by core, 25 by search`; nothing if no quota refused. */

@@ -2,7 +2,7 @@
 
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
-import type { CallOutcome, Timeline, TimelineRow } from "../summary/timeline.ts";
+import { type CallOutcome, populationOf, type Timeline, type TimelineRow } from "../summary/timeline.ts";
 import { isNarrow } from "../summary/told.ts";
 import { plotWidth, timeLabels, width } from "./axes.ts";
 import { nameAxisMargins, shortened } from "./call-bars.ts";
@@ -16,6 +16,7 @@ import {
   outcomeLegend,
   outcomesOf,
   outcomeWords,
+  refusalColumns,
   refusedOf,
 } from "./outcomes.ts";
 import type { Drawing, Gallery, Layout, Picture } from "./picture.ts";
@@ -51,7 +52,7 @@ export function timelineSection(source: ReportSource, gallery: Gallery): Html | 
       ? ""
       : ` Calls of one client that ended alike within ${duration(timeline.slotMs)} are one mark.`
   }</p>
-<figure>${gallery.draw(picture)}${clientTable(timeline)}</figure></section>
+<figure>${gallery.draw(picture)}${clientTable(timeline, isByQuota)}</figure></section>
 `;
 }
 
@@ -63,7 +64,7 @@ const named = (timeline: Timeline): Timeline => ({
 function whichWords({ rows }: Timeline, clients: number): string {
   if (rows.length >= clients)
     return `${counted(clients, "client")}, each with its calls at the time of the answer.`;
-  const populations = new Set(rows.map(({ client }) => client.slice(0, client.lastIndexOf("/"))));
+  const populations = new Set(rows.map(({ client }) => populationOf(client)));
   const of = populations.size > 1 ? " of each population" : "";
   return `The first clients${of} to be answered, ${count(rows.length)} of ${count(clients)}, each with its calls at the time of the answer.`;
 }
@@ -163,17 +164,12 @@ function drawTimeline(
   };
 }
 
-function clientTable({ rows }: Timeline): Html {
+function clientTable({ rows }: Timeline, isByQuota: boolean): Html {
   const columns: Column<TimelineRow>[] = [
     { title: "Client", name: true, cell: ({ client }) => client },
     { title: "Calls", number: true, cell: ({ counts }) => count(callsOf(counts)) },
     { title: "Admitted", number: true, cell: ({ counts }) => count(counts.admitted) },
-    { title: "Refused by user's", number: true, cell: ({ counts }) => count(counts.refusedByUser) },
-    {
-      title: "by organization's",
-      number: true,
-      cell: ({ counts }) => count(counts.refusedByOrganization),
-    },
+    ...refusalColumns(rows, ({ counts }) => counts, isByQuota),
     { title: "Unanswered", number: true, cell: ({ counts }) => count(counts.unanswered) },
   ];
   return foldedTable(columns, rows, { caption: "Calls of each of these clients in the whole run" });

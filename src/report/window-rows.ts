@@ -22,7 +22,12 @@ export function windowRows(
   predicted: WindowSeries | null = null,
 ): WindowRow[] {
   const spanMs = lengthMs / refusalSlots;
-  const refusals = new Map(one.refusals.map(([atMs, refused]) => [Math.floor(atMs / spanMs), refused]));
+  const refusals = new Map<number, number>();
+  for (const [atMs, refused] of one.refusals) {
+    // A shorter run of a comparison has several of its own spans in one.
+    const span = Math.floor(atMs / spanMs);
+    refusals.set(span, (refusals.get(span) ?? 0) + refused);
+  }
   const times = new Set([
     ...one.counts.map(([atMs]) => atMs),
     ...(predicted?.counts ?? []).map(([atMs]) => atMs),

@@ -19,18 +19,22 @@ export function windowsSection({ run, series }: ReportSource, gallery: Gallery):
   const { windowsSeen, refusedBy } = run.summary;
   const isByQuota = refusedBy !== undefined;
   const drawn = isByQuota
-    ? "those of each quota that refused most"
+    ? `${windowsSeen === 0 ? "the levels" : "those"} of each quota that refused most`
     : series.windows.some(isNarrow)
       ? "the organization's, and the users' windows that refused most"
       : "the organization's; no user's own window refused anything";
+  const seen =
+    windowsSeen > 0
+      ? `The answers showed ${counted(windowsSeen, "window")}.`
+      : isByQuota
+        ? "No answer showed when a window ends."
+        : "No answer showed a window: the eight headers did not come.";
   return html`<section id="windows">
 <h2>Each window's count against its limit</h2>
-<p>${
-    windowsSeen === 0 && series.windows.length === 0
-      ? isByQuota
-        ? "No answer showed when a window ends."
-        : "No answer showed a window: the eight headers did not come."
-      : `The answers showed ${counted(windowsSeen, "window")}. Here are ${drawn}. A count is what an answer showed, at the time of the answer.`
+<p>${seen}${
+    series.windows.length === 0
+      ? ""
+      : ` Here are ${drawn}. A count is what an answer showed, at the time of the answer.`
   }</p>
 ${series.windows.map((one, index) => windowFigure(one, index, { run, series }, gallery))}</section>
 `;

@@ -8,7 +8,8 @@ import type { ExpectationResult } from "./summary.ts";
 type Replayed = Omit<ReplayResult, "expectations"> | Omit<QuotaReplayResult, "expectations">;
 type Figures = Readonly<Partial<Record<FigureName, number | null>>>;
 
-const plainFigures = [
+/** Names of the figures that a replay has under rules. */
+export const replayFigureNames: readonly string[] = [
   "calls",
   "admitted",
   "refused",
@@ -22,10 +23,7 @@ const plainFigures = [
   "waitP95Ms",
   "waitP99Ms",
   "waitMaxMs",
-] as const satisfies readonly FigureName[];
-
-/** Names of the figures that a replay has under rules. */
-export const replayFigureNames: readonly string[] = plainFigures;
+] satisfies readonly FigureName[];
 /** Figures of organizations' and users' windows, which policies lack. */
 const ofOwners: readonly string[] = ["refusedByOrganization", "refusedByUser"];
 

@@ -3,7 +3,7 @@
 import { scopes } from "../rules/rules.ts";
 import { type Whose, whoseOf } from "../trace/whose.ts";
 import type { Summary, WindowSummary } from "./summary.ts";
-import { type CallOutcome, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
+import { type CallOutcome, noOutcomes, outcomeOf, type Timeline, TimelineCollector } from "./timeline.ts";
 import { type AnyCall, isNarrow, type Teller, type ToldCall, type ToldWindow, whoseName } from "./told.ts";
 import { describeWindow, hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
 
@@ -93,12 +93,7 @@ export class SeriesCollector {
     const slots = Math.ceil(this.#lengthMs / this.#slotMs);
     this.#traffic = Array.from({ length: slots }, (_, index) => ({
       atMs: index * this.#slotMs,
-      admitted: 0,
-      refusedByOrganization: 0,
-      refusedByUser: 0,
-      refusedByQuota: 0,
-      refusedByUnknown: 0,
-      unanswered: 0,
+      ...noOutcomes(),
     }));
   }
 

@@ -12,6 +12,7 @@ import {
   waitShares,
 } from "./summary.ts";
 import { Tally } from "./tally.ts";
+import { populationOf } from "./timeline.ts";
 import { type AnyCall, type Teller, type ToldCall, type ToldWindow, tellerOf } from "./told.ts";
 import { KeptWaits } from "./waits.ts";
 import { hasEnd, type WindowEntry, WindowTracker } from "./windows.ts";
@@ -157,8 +158,7 @@ export class Summarizer {
   #client(name: string): ClientEntry {
     const known = this.#clients.get(name);
     if (known !== undefined) return known;
-    const slash = name.lastIndexOf("/");
-    const population = this.#population(slash < 0 ? name : name.slice(0, slash));
+    const population = this.#population(populationOf(name));
     population.clients += 1;
     const entry = { population, broken: new Set<string>() };
     this.#clients.set(name, entry);

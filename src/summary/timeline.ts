@@ -15,6 +15,16 @@ export const callOutcomes = [
 ] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
+/** Returns numbers of calls by outcome, before the first call. */
+export const noOutcomes = (): Record<CallOutcome, number> => ({
+  admitted: 0,
+  refusedByUser: 0,
+  refusedByOrganization: 0,
+  refusedByQuota: 0,
+  refusedByUnknown: 0,
+  unanswered: 0,
+});
+
 export function outcomeOf({ end, owner, refusedBy }: ToldCall): CallOutcome {
   if (end !== "refused") return end;
   if (refusedBy !== null) return "refusedByQuota";
@@ -64,7 +74,7 @@ interface Row {
 
 /** Returns each population's number of rows. Populations take one row in turn, until rows or clients run out. */
 export function rowsOf(populations: readonly PopulationSummary[]): Map<string, number> {
-  const calling = populations.filter(({ figures }) => (figures.calls ?? 0) > 0);
+  const calling = populations.filter(({ figures }) => figures.calls > 0);
   const rows = new Map(calling.map(({ name }) => [name, 0]));
   let left = timelineRowsMost;
   for (let given = true; given && left > 0; ) {
@@ -131,15 +141,7 @@ export class TimelineCollector {
     const left = this.#left.get(population) ?? 0;
     if (left === 0) return null;
     this.#left.set(population, left - 1);
-    const counts = {
-      admitted: 0,
-      refusedByUser: 0,
-      refusedByOrganization: 0,
-      refusedByQuota: 0,
-      refusedByUnknown: 0,
-      unanswered: 0,
-    };
-    const row: Row = { client, counts, marks: new Map() };
+    const row: Row = { client, counts: noOutcomes(), marks: new Map() };
     this.#rows.set(client, row);
     return row;
   }
@@ -191,7 +193,8 @@ export class TimelineCollector {
   }
 }
 
-function populationOf(client: string): string {
+/** Returns the name of a client's population. */
+export function populationOf(client: string): string {
   const slash = client.lastIndexOf("/");
   return slash < 0 ? client : client.slice(0, slash);
 }

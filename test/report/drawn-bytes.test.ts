@@ -108,7 +108,6 @@ const intervals = (): Picture[] =>
       }),
       line: at % 2 === 0 ? { at: amount(unit), name: "the goal" } : null,
       legend: [],
-      wideNames: at % 3 === 0,
     });
   });
 
@@ -127,7 +126,7 @@ const bars = (): Picture[] => [
   ),
 ];
 
-const maps = (): (Picture | null)[] =>
+const maps = (): Picture[] =>
   times(6, (at) => {
     const [columns, rows] = [1 + some(at === 5 ? 30 : 6), 1 + some(5)];
     const [xAxis, yAxis] = mapped.question.vary;
@@ -152,8 +151,9 @@ const maps = (): (Picture | null)[] =>
       ),
     };
     const find = one(["largest", "smallest", null] as const);
-    const question = { ...mapped.question, find, vary: [{ ...xAxis, unit }, yAxis] };
-    return heatMapPicture({ ...mapped, question, points } as never, map as never, "refusedShare", at);
+    const axes = [{ ...xAxis, unit }, yAxis] as const;
+    const question = { ...mapped.question, find, vary: axes };
+    return heatMapPicture({ ...mapped, question, points } as never, map as never, axes, "refusedShare", at);
   });
 
 const accused = (): string[] =>
