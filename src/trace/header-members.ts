@@ -7,29 +7,27 @@ import { parseRules } from "../rules/parse.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import type { QuotaTraceHeader } from "./quota-record.ts";
 import { type TraceHeader, traceSources } from "./record.ts";
+import { ms, scope, text, yes } from "./shapes.ts";
 
-const text = v.string("text");
-const time = v.pipe(v.number("milliseconds since the epoch"), v.finite("milliseconds since the epoch"));
 const span = (allowed: string) => v.pipe(v.number(allowed), v.finite(allowed), v.minValue(0, allowed));
 const count = v.pipe(
   v.number("a whole number >= 0"),
   v.safeInteger("a whole number >= 0"),
   v.minValue(0, "a whole number >= 0"),
 );
-const scope = v.picklist(["rest", "graphql"], '"rest" or "graphql"');
 
 const members = {
   source: v.picklist(traceSources, `one of ${traceSources.join(", ")}`),
   scenario: v.nullable(text),
   seed: v.nullable(v.pipe(v.number("a whole number or null"), v.safeInteger("a whole number or null"))),
   target: v.nullable(text),
-  startedAt: time,
+  startedAt: ms,
   clock: v.object({
     kind: v.picklist(["wall", "virtual"], '"wall" or "virtual"'),
     resolutionMs: span("milliseconds >= 0"),
     errorMs: span("milliseconds >= 0"),
   }),
-  complete: v.boolean("true or false"),
+  complete: yes,
 };
 const schema = v.object({
   ...members,

@@ -7,7 +7,9 @@ export type Members = Readonly<Record<string, unknown>>;
 /** Allowed values of a member, in words, and a test of a value. */
 export type Check = readonly [allowed: string, holds: (value: unknown, call: Members) => boolean];
 
-const isTime = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+/** Greatest distance of a time from the epoch, ms: that of a `Date`. Times in ns lie further away. */
+const timeMost = 8.64e15;
+const isTime = (value: unknown): boolean => typeof value === "number" && Math.abs(value) <= timeMost;
 export const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) >= 0;
 export const isText = (value: unknown): value is string => typeof value === "string";

@@ -16,7 +16,8 @@ export async function* plainBytes(source: AsyncIterable<Uint8Array>): AsyncGener
   while (first.length < 2) {
     const next = await chunks.next();
     if (next.done === true) break;
-    first = first.length === 0 ? next.value : Uint8Array.of(...first, ...next.value);
+    // A short chunk is copied, since the next one may lie in its place.
+    first = first.length === 0 && next.value.length > 1 ? next.value : Buffer.concat([first, next.value]);
   }
   const rest = async function* (): AsyncGenerator<Uint8Array, void> {
     try {

@@ -20,13 +20,17 @@ const segmentBytes = 1 << 24;
 export async function* readSorted(
   first: Block,
   from: number,
-  others: AsyncIterable<Block>,
+  others: AsyncGenerator<Block, void>,
   bytesMost: number = sortedBytesMost,
 ): AsyncGenerator<CallBatch, void> {
   const reader = new BatchReader(true);
   const kept = new KeptLines(bytesMost);
-  kept.add(reader.read(first, from), first, from);
-  for await (const block of others) kept.add(reader.read(block, 0), block, 0);
+  try {
+    kept.add(reader.read(first, from), first, from);
+    for await (const block of others) kept.add(reader.read(block, 0), block, 0);
+  } finally {
+    await others.return();
+  }
   yield* readAgain(kept);
 }
 

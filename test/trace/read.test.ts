@@ -395,15 +395,61 @@ test.each([
   ["nothing", ""],
   ["a header that is cut off", '{"format":"spillway-trace","ver'],
 ])("the source of %s is closed", async (_, text) => {
+  const { source, isClosed } = closable(text, "\n");
+  await expect(readTrace(source)).rejects.toMatchObject({ code: "TRACE_INVALID" });
+  expect(isClosed()).toBe(true);
+});
+
+test.each([true, false])("the source of a call that is none is closed, sorted: %s", async (sort) => {
+  const { source, isClosed } = closable(text(headerLine, "{}"), text(line()));
+  const { calls } = await readTrace(source, { sort });
+  const all = (async () => {
+    for await (const _ of calls);
+  })();
+  await expect(all).rejects.toMatchObject({ code: "TRACE_INVALID" });
+  expect(isClosed()).toBe(true);
+});
+
+function closable(...parts: readonly string[]) {
   let closed = false;
   const source = (async function* () {
     try {
-      yield Buffer.from(text);
-      yield Buffer.from("\n");
+      for (const part of parts) yield Buffer.from(part);
     } finally {
       closed = true;
     }
   })();
-  await expect(readTrace(source)).rejects.toMatchObject({ code: "TRACE_INVALID" });
-  expect(closed).toBe(true);
+  return { source, isClosed: () => closed };
+}
+
+test("a chunk of one byte may come before one of any size, and in the same place", async () => {
+  const trace = Buffer.from(text(headerLine, `${" ".repeat(400_000)}${line()}`));
+  const source = (async function* () {
+    const place = new Uint8Array(trace.length);
+    place.set(trace.subarray(0, 1));
+    yield place.subarray(0, 1);
+    place.set(trace.subarray(1));
+    yield place.subarray(0, trace.length - 1);
+  })();
+  const { calls } = await readTrace(source);
+  const found: TraceLine[] = [];
+  for await (const each of calls) found.push(each);
+  expect(found).toEqual([{ line: 2, call: call() }]);
+});
+
+test.each([
+  ["sent", 8.64e15, 8.64e15 + 2],
+  ["received", -8.64e15, -8.64e15 - 2],
+  ["startedAt", 8.64e15, 1.767e18],
+])("%s lies within the times of a Date: those in nanoseconds do not", async (member, last, beyond) => {
+  const trace = (at: number): string =>
+    member === "startedAt"
+      ? text(headerLine.replace(/"startedAt":\d+/, `"startedAt":${at}`))
+      : text(headerLine, line({ [member]: at }));
+  await expect(read(trace(last))).resolves.toMatchObject({ header: { version: 1 } });
+  expect(await mistake(trace(beyond))).toMatchObject({
+    path: expect.stringContaining(member),
+    got: String(beyond),
+    allowed: "milliseconds since the epoch",
+  });
 });
