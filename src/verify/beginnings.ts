@@ -1,9 +1,7 @@
 // Sums of what was let through since some instants, in order of these: the one that passes room and rate most tells how
 // much is used at least. Of two, the earlier one goes on if it leads: it gets all that the later one gets.
-import { driftShare } from "./clock.ts";
+import { driftShare, grainMs } from "./clock.ts";
 
-/** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
-export const grainMs = 2;
 /** Error of sums of fractions. */
 export const tolerance = 1e-6;
 

@@ -7,6 +7,8 @@ export const driftShare = 100e-6;
 
 /** Grain of the target's clock, ms: it reads whole milliseconds. */
 const targetGrainMs = 1;
+/** Error of a difference between two readings of clocks, ms: each counts whole milliseconds. */
+export const grainMs = 2;
 
 /** Span of time, ms since the epoch on the clients' clock. Both ends may belong to it. */
 export interface Span {

@@ -163,14 +163,14 @@ export class Docket {
     ) as Record<LawName, LawVerdict>;
     for (const law of overruled?.laws ?? [])
       if (laws[law] !== "violated") laws[law] = { skipped: "what broke it was accepted" };
-    const held = Object.values(laws).includes("held");
+    const states = Object.values(laws);
     const violations = byLikelihood(accused, this.clues).map((violation, index) =>
       index < picturesShown ? violation : withoutPicture(violation),
     );
     const methods: Methods = this.#methods;
     const questions = [...this.#questions.values(), ...questionsOf(inferred ?? [])];
     return {
-      verdict: violations.length > 0 ? "violated" : held ? "ok" : "unknown",
+      verdict: states.includes("violated") ? "violated" : states.includes("held") ? "ok" : "unknown",
       records,
       windows,
       laws,

@@ -14,35 +14,32 @@ import type { Suspect } from "./suspects.ts";
 const law = "headers-present";
 const numbers = ["limit", "remaining", "reset"] as const;
 
-export class HeaderPresence {
-  readonly #docket: Docket;
-
-  constructor(docket: Docket) {
-    this.#docket = docket;
-  }
-
-  /** Judges both owners' headers of an answer, if it owes them. */
-  check(line: number, call: TraceCall, whose: Readonly<Record<Owner, RulesOwner>>): void {
-    if (!owesHeaders(call)) return;
-    const tested = this.#docket.evidence["headers-present"];
-    const before = tested.readings;
-    for (const owner of owners) {
-      const headers = headersOf(call, owner);
-      const { scopeName } = headers;
-      if (scopeName !== null && namesOtherQuota(scopeName)) {
-        this.#docket.otherQuotas.add(call.scope, owner, String(scopeName), line);
-        continue;
-      }
-      tested.readings += 1;
-      for (const breach of [
-        missing(call, headers, owner),
-        noInteger(headers, owner),
-        wrongName(call, headers, owner),
-      ])
-        if (breach !== null) accuseAnswer(this.#docket, line, whose[owner], breach);
+/** Judges both owners' headers of an answer, if it owes them. */
+export function checkPresence(
+  line: number,
+  call: TraceCall,
+  whose: Readonly<Record<Owner, RulesOwner>>,
+  docket: Docket,
+): void {
+  if (!owesHeaders(call)) return;
+  const tested = docket.evidence[law];
+  const before = tested.readings;
+  for (const owner of owners) {
+    const headers = headersOf(call, owner);
+    const { scopeName } = headers;
+    if (scopeName !== null && namesOtherQuota(scopeName)) {
+      docket.otherQuotas.add(call.scope, owner, String(scopeName), line);
+      continue;
     }
-    if (isRefusal(call.status) && tested.readings > before) tested.refusals += 1;
+    tested.readings += 1;
+    for (const breach of [
+      missing(call, headers, owner),
+      noInteger(headers, owner),
+      wrongName(call, headers, owner),
+    ])
+      if (breach !== null) accuseAnswer(docket, line, whose[owner], breach);
   }
+  if (isRefusal(call.status) && tested.readings > before) tested.refusals += 1;
 }
 
 /**

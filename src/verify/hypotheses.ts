@@ -12,8 +12,8 @@ export interface Exhibit {
 
 export interface Hypothesis {
   readonly terms: Terms;
-  /** Contradiction that ruled it out; `null` while it is left. */
-  readonly against: Exhibit | null;
+  /** Contradiction that ruled it out; `null` while it is left. Only `ruleOut` sets it. */
+  against: Exhibit | null;
 }
 
 interface Contradiction {
@@ -21,19 +21,9 @@ interface Contradiction {
   readonly weight: number;
 }
 
-class Candidate implements Hypothesis {
-  readonly terms: Terms;
-  against: Exhibit | null = null;
-
-  constructor(terms: Terms) {
-    this.terms = terms;
-  }
-}
-
 export class Hypotheses {
   /** All hypotheses, the likeliest first: the defaults of SPEC.md §8. */
   readonly all: readonly Hypothesis[];
-  readonly #candidates: ReadonlyMap<Hypothesis, Candidate>;
   #left: readonly Hypothesis[];
   #isExhausted = false;
   /** True if the rules give the only hypothesis. */
@@ -41,11 +31,9 @@ export class Hypotheses {
 
   /** @param given terms of the rules; `null` without rules */
   constructor(scope: Scope, given: Terms | null) {
-    const candidates = (given === null ? possibleTerms(scope) : [given]).map((terms) => new Candidate(terms));
     this.isGiven = given !== null;
-    this.all = candidates;
-    this.#left = candidates;
-    this.#candidates = new Map(candidates.map((candidate) => [candidate, candidate]));
+    this.all = (given === null ? possibleTerms(scope) : [given]).map((terms) => ({ terms, against: null }));
+    this.#left = this.all;
   }
 
   /** Hypotheses that nothing contradicts; if all are contradicted, the least contradicted one. Never empty. */
@@ -61,10 +49,7 @@ export class Hypotheses {
   /** Rules out contradicted hypotheses. @param out hypotheses with their contradictions, and the weight of each */
   ruleOut(out: ReadonlyMap<Hypothesis, Contradiction>): void {
     const survivors = this.#left.filter((each) => !out.has(each));
-    for (const [hypothesis, { exhibit }] of out) {
-      const candidate = this.#candidates.get(hypothesis);
-      if (candidate !== undefined) candidate.against ??= exhibit;
-    }
+    for (const [hypothesis, { exhibit }] of out) hypothesis.against ??= exhibit;
     if (survivors.length > 0) {
       this.#left = survivors;
       return;

@@ -65,26 +65,15 @@ export function inferOption<T extends string | boolean>(
   options: Options<T>,
 ): Inferred {
   const { left, all, against } = options;
-  const [value] = left;
-  if (left.length !== 1 || value === undefined) {
-    if (left.length > 0)
-      return narrowed(
-        unknown(name, scope, left.map(String)),
-        [...against].map(([other, exhibit]) => [String(other), exhibit] as const),
-      );
-    const told = [...against.values()];
-    return {
-      ...unknown(name, scope, all.map(String)),
-      explanation: `no value fits: ${told.map(({ explanation }) => explanation).join("; but ")}`,
-      lines: linesOf(told),
-    };
-  }
-  return known(
-    name,
-    scope,
-    String(value),
-    [...against].map(([other, exhibit]) => [String(other), exhibit] as const),
-  );
+  const others = [...against].map(([other, exhibit]) => [String(other), exhibit] as const);
+  if (left.length === 1) return known(name, scope, String(left[0]), others);
+  if (left.length > 0) return narrowed(unknown(name, scope, left.map(String)), others);
+  const told = [...against.values()];
+  return {
+    ...unknown(name, scope, all.map(String)),
+    explanation: `no value fits: ${told.map(({ explanation }) => explanation).join("; but ")}`,
+    lines: linesOf(told),
+  };
 }
 
 /** Returns the contradiction of a value, under the terms that are most like those that are left. */

@@ -1,14 +1,12 @@
 // The openings of first-request windows (SPEC.md §3): a window opens at the whole second of its first counted call, not
 // before. Only REST is judged: each call counts 1, so that a count of 1 is that of the first. A GraphQL query of no
 // points opens a window and shows no count.
-import type { Span, TraceTime } from "./clock.ts";
+import { grainMs, type Span, type TraceTime } from "./clock.ts";
 import type { Mark } from "./mark.ts";
 import type { QuotaSetting } from "./quota-setting.ts";
 import type { Suspect } from "./suspects.ts";
 import { longest, shortest, type Window } from "./window.ts";
 
-/** Error of a difference between the two clocks, ms: each counts whole milliseconds. */
-const grainMs = 2;
 const second = 1000;
 
 /**

@@ -229,7 +229,8 @@ function askOrder(
 const shownWords = ({ readings }: QuotaCall): string =>
   readings
     .flatMap(({ quota, limit, remaining, used }) => {
-      if (remaining !== null) return [`${quota} ${remaining} left of ${limit}`];
-      return used === null ? [] : [`${quota} ${used} used of ${limit}`];
+      const of = limit === null ? "" : ` of ${limit}`;
+      if (remaining !== null) return [`${quota} ${remaining} left${of}`];
+      return used === null ? [] : [`${quota} ${used} used${of}`];
     })
     .join(", ");

@@ -10,17 +10,15 @@ import { checkAnswer, checkNumbers, type JudgedCall } from "./answer-laws.ts";
 import { accuseAnswer } from "./breach.ts";
 import { type JudgedCount, knownNumbers } from "./count.ts";
 import type { Docket } from "./docket.ts";
-import { HeaderPresence } from "./header-presence.ts";
+import { checkPresence } from "./header-presence.ts";
 import type { OrganizationScope } from "./quotas.ts";
 import { judgeRefusal } from "./refusal-laws.ts";
 
 export class RulesAnswers {
   readonly #docket: Docket;
-  readonly #presence: HeaderPresence;
 
   constructor(docket: Docket) {
     this.#docket = docket;
-    this.#presence = new HeaderPresence(docket);
   }
 
   /** @param user count of the user; `null` if the user is unknown */
@@ -33,7 +31,7 @@ export class RulesAnswers {
     const docket = this.#docket;
     const own = both[call.scope];
     const whose = { organization: whoseOf(call, "organization"), user: whoseOf(call, "user") };
-    this.#presence.check(line, call, whose);
+    checkPresence(line, call, whose, docket);
     const isRefused = isRefusal(call.status) && hasHeaders(call);
     const asked = { cost: call.cost, isRefused: isRefusal(call.status) };
     checkAnswer(isRefused, docket, () => {

@@ -1,8 +1,7 @@
 // The least and the most that is used of a sliding log or counter. A log holds each charge for a length. A counter holds
 // those of its window, and of the window before the share that the last length still covers. Nobody knows where its
 // windows begin: a charge that is `age` old weighs from `1 - age / length` to `2 - age / length`, and from 0 to 1.
-import { grainMs } from "./beginnings.ts";
-import { driftShare } from "./clock.ts";
+import { driftShare, grainMs } from "./clock.ts";
 import type { UnreadCall } from "./unread.ts";
 import { CallsUnderWay, type LeastUsed, type MostUsed } from "./use-bounds.ts";
 

@@ -7,7 +7,7 @@
 // then on all charges are added, with those of the window before. Earlier windows share no span with later ones.
 
 import { outOfOrderMsMost } from "../trace/read.ts";
-import type { TraceTime } from "./clock.ts";
+import { grainMs, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Enforcement } from "./enforcement.ts";
 import { addAll } from "./evidence.ts";
@@ -18,8 +18,6 @@ import { shortest } from "./window.ts";
 import type { WindowColumns } from "./window-columns.ts";
 
 const spansPerLength = 4;
-/** Error of a difference between two of the target's times, ms: each is rounded to whole ms. */
-const grainMs = 2;
 
 /** Places of the four numbers of a span's total. */
 const STEP = 0;

@@ -63,7 +63,7 @@ export class UnenforcedRefusals {
   }
 
   finish(enforcement: Enforcement, docket: Docket): void {
-    const { told, scope } = this.#name;
+    const { told } = this.#name;
     const breaches = this.#refusals.linesWhileOff(enforcement);
     const [first] = breaches;
     if (first === undefined) return;
@@ -75,7 +75,7 @@ export class UnenforcedRefusals {
       window: null,
       count: breaches.length,
       lines: [first],
-      explanation: `line ${first} was refused while the limits of ${scope} were not enforced`,
+      explanation: `line ${first} was refused while the limits of ${"quota" in told ? told.quota : told.scope} were not enforced`,
     });
   }
 }

@@ -2,7 +2,7 @@
 // and `reset`). A value stays possible until answers contradict it.
 import type { Scope } from "../rules/rules.ts";
 import type { SwitchValue } from "../rules/switches.ts";
-import { driftShare, type Span, type TraceTime } from "./clock.ts";
+import { driftShare, grainMs, type Span, type TraceTime } from "./clock.ts";
 import type { Docket } from "./docket.ts";
 import type { Mark } from "./mark.ts";
 import { Options } from "./options.ts";
@@ -212,9 +212,6 @@ export class WindowShapes {
     });
   }
 }
-
-/** Error of a difference between the two clocks, ms: each counts whole milliseconds. */
-const grainMs = 2;
 
 /** Returns the least and the most that two ends lie apart, ms, whatever the clocks' drift. */
 const apart = (earlier: Span, later: Span): { readonly least: number; readonly most: number } => ({

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { LawName } from "../../src/rules/laws.ts";
 import type { Accusation } from "../../src/verify/accusation.ts";
 import { AmountsTally } from "../../src/verify/amounts.ts";
+import { claimedVerdict } from "../../src/verify/claims.ts";
 import type { Span } from "../../src/verify/clock.ts";
 import { Docket, type DocketOptions, type VerdictFacts } from "../../src/verify/docket.ts";
 import type { Hypothesis } from "../../src/verify/hypotheses.ts";
@@ -116,6 +117,22 @@ describe("an owner's acceptance", () => {
   ])("sets aside what it is of: %s", (_name, found, expected) => {
     expect(found).toEqual(expected);
   });
+});
+
+test("a law whose violations are not kept is broken all the same, also where it alone is claimed", () => {
+  const verdicts = [0, 1].map((violationsMost) => {
+    const docket = docketOf({ violationsMost });
+    docket.accuse(accusation(60, ["one-extra"]));
+    docket.accuse(accusation(60, ["one-extra"], { law: "monotone" }));
+    return verdictOf(docket);
+  });
+  expect(verdicts.map(({ verdict, violations }) => [verdict, violations.length])).toEqual([
+    ["violated", 0],
+    ["violated", 1],
+  ]);
+  const claimed = (claims: LawName[]) => verdicts.map((each) => claimedVerdict(each, claims).verdict);
+  expect(claimed(["monotone"])).toEqual(["violated", "violated"]);
+  expect(claimed(["recovers"])).toEqual(["unknown", "unknown"]);
 });
 
 describe("the fault that is named first", () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { TraceCall } from "../../src/trace/record.ts";
 import type { Docket } from "../../src/verify/docket.ts";
 import { lawEvidence } from "../../src/verify/evidence.ts";
-import { HeaderPresence } from "../../src/verify/header-presence.ts";
+import { checkPresence } from "../../src/verify/header-presence.ts";
 import { rest } from "./traces.ts";
 
 const whose = {
@@ -26,7 +26,7 @@ function checked(changes: Partial<TraceCall>) {
     accuse: ({ law, breach, user, suspects, explanation }: Record<string, unknown>) =>
       void told.push([law, breach, user, (suspects as string[]).join(" "), explanation]),
   } as unknown as Docket;
-  new HeaderPresence(docket).check(4, rest({ at: 0, count: 5 }, changes), whose);
+  checkPresence(4, rest({ at: 0, count: 5 }, changes), whose, docket);
   const { readings, refusals } = evidence["headers-present"];
   return { told, others, counts: [readings, refusals] };
 }

@@ -583,3 +583,24 @@ test.each([
     ],
   ]);
 });
+
+test("a refusal while nothing is enforced is told by the quota's name, not by what its calls cost", async () => {
+  const user = { algorithm: window(10), key: ["tenant", "user"], enforced: false };
+  const given = { ...policyInput, quotas: { ...policyInput.quotas, user } };
+  const { violations } = await judgedUnder(given, call({ status: 429, outcome: "refused", by: "user" }));
+  expect(violations.map(({ law, explanation }) => [law, explanation])).toEqual([
+    ["unenforced-never-refuses", "line 2 was refused while the limits of user were not enforced"],
+  ]);
+});
+
+test("what is left is told of no limit where the answer shows none", async () => {
+  const readings = [read("tenant", null, 7), read("user", 10, null, { used: 4 })];
+  const refused = call({ status: 429, outcome: "refused", by: "tenant", readings });
+  expect(await accused(refused)).toEqual([
+    [
+      "refusal-justified",
+      "tenant",
+      "2: asked for 1 request and was refused, although every quota that it uses shows room: tenant 7 left, user 4 used of 10",
+    ],
+  ]);
+});
