@@ -1,12 +1,11 @@
 // A run folder → its documents for people: report.html, summary.md, junit.xml, and its pictures as SVG and CSV.
-import { join } from "node:path";
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { type Series, SeriesCollector, windowsWorthDrawing } from "../summary/series.ts";
 import { tellerOf } from "../summary/told.ts";
 import { openTrace } from "../trace/read.ts";
 import { type PageOptions, type WrittenPage, writeDocuments, writePage } from "./result-writer.ts";
 import { type Run, runFiles } from "./run.ts";
-import { readRun, requireFolder, traceOf } from "./run-folder.ts";
+import { placeIn, readRun, requireFolder, traceOf } from "./run-folder.ts";
 import type { ReportSource } from "./source.ts";
 
 export interface ReportOptions extends PageOptions {
@@ -53,7 +52,7 @@ export async function addReport(
   await writer.write(runFiles.markdown, renderMarkdown(run, other?.run ?? null));
   await writer.write(runFiles.junit, renderJunit(run));
   const { folder } = writer;
-  const texts = { markdown: join(folder, runFiles.markdown), junit: join(folder, runFiles.junit) };
+  const texts = { markdown: placeIn(folder, runFiles.markdown), junit: placeIn(folder, runFiles.junit) };
   return { run, series, ...page, ...texts };
 }
 

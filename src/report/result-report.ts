@@ -1,5 +1,4 @@
 // The folders of plans and replays → their documents for people, as `writeReport` makes those of a run.
-import { join } from "node:path";
 import * as v from "valibot";
 import type { FolderWriter } from "../files/folder-writer.ts";
 import { type PlanResult, planSchema } from "../summary/plan-result.ts";
@@ -14,7 +13,7 @@ import {
   writePage,
 } from "./result-writer.ts";
 import { runFiles } from "./run.ts";
-import { checkPolicy, checkRules, hasFile, readPart } from "./run-folder.ts";
+import { checkPolicy, checkRules, hasFile, placeIn, readPart } from "./run-folder.ts";
 
 export interface ResultReport extends WrittenPage {
   readonly markdown: string;
@@ -80,7 +79,7 @@ async function addTexts(writer: FolderWriter, markdown: string, junit: string) {
   const { folder } = writer;
   await writer.write(runFiles.markdown, markdown);
   await writer.write(runFiles.junit, junit);
-  return { markdown: join(folder, runFiles.markdown), junit: join(folder, runFiles.junit) };
+  return { markdown: placeIn(folder, runFiles.markdown), junit: placeIn(folder, runFiles.junit) };
 }
 
 /**
@@ -88,7 +87,7 @@ async function addTexts(writer: FolderWriter, markdown: string, junit: string) {
  * @throws SpillwayError `RUN_INVALID` naming every field that is wrong
  */
 export async function readResult(folder: string): Promise<KeptResult | null> {
-  const [plan, replay] = [join(folder, resultFiles.plan), join(folder, resultFiles.replay)];
+  const [plan, replay] = [placeIn(folder, resultFiles.plan), placeIn(folder, resultFiles.replay)];
   if (await hasFile(plan)) return { kind: "plan", result: await readPart(plan, planSchema) };
   if (!(await hasFile(replay))) return null;
   const kept = await readPart(replay, v.variant("version", [rulesReplaySchema, quotaReplaySchema]));

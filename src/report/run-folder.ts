@@ -162,3 +162,6 @@ export async function* traceOf(folder: string): AsyncGenerator<Uint8Array, void>
     throw unreadable(path, cause as NodeJS.ErrnoException);
   }
 }
+
+/** Returns a file's path in a run folder. */
+export const placeIn = (folder: string, ...names: readonly string[]): string => join(folder, ...names);
