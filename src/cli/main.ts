@@ -22,7 +22,8 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
 // No stream is left for the error's text.
 process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
   if (isClosed(process.stderr, code)) return;
-  process.exit(code === "EPIPE" ? undefined : errorCodes.FILE_UNWRITABLE);
+  if (code !== "EPIPE") process.exitCode = errorCodes.FILE_UNWRITABLE;
+  process.exit();
 });
 
 // Node reports a program that cannot start by an event, for which nobody may be waiting.

@@ -218,7 +218,12 @@ function userEnforcedFinding(over: ProbeTrial, charged: Charged | null, room: Ro
   // Under `postpaid` the query would be admitted whether or not the user's window refuses.
   if (action.status === 200 && charged?.isPrepaid === true)
     return of.certain("with-organization", `${shown}: admitted`, [action]);
-  return of.unseen(`${shown}: admitted, as postpaid would admit it anyway`, "a user's window that is full");
+  return of.unseen(
+    isRefusal(action.status)
+      ? `${shown}: refused, but not by the user's window`
+      : `${shown}: admitted, as postpaid would admit it anyway`,
+    "a user's window that is full",
+  );
 }
 
 /** Returns a finding if a charge exceeded what was left, and `remaining` yet shows 0. */

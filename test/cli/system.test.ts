@@ -93,6 +93,17 @@ describe.runIf(isLinux).concurrent("on Linux", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
+  test(
+    "one that closes the pipe of errors leaves a failed command its exit code",
+    needsUtilities,
+    async () => {
+      const { stdout } = await shell(
+        "(run check --runs 0; echo $? > failed) 2>&1 > /dev/null | true; cat failed",
+      );
+      expect(stdout).toBe("2\n");
+    },
+  );
+
   test.each([
     ["verify", "interrupted before the end of the trace: no verdict"],
     ["replay", "Interrupted before the end of the logs: nothing was replayed."],

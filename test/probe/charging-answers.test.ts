@@ -285,6 +285,18 @@ describe("a query above the limit", () => {
   });
 });
 
+test.each(["graphql", null] as const)(
+  "a query above the user's limit, in a scope that is not enforced, is refused by another's window or none: %s",
+  async (by) => {
+    const { said } = await probed({ limits: [1000, 600], enforced: false, shows: refusedBy(by) });
+    expect(said("userEnforced")?.slice(0, 3)).toEqual([
+      null,
+      "not seen",
+      "enforced is false, and asked for 601 points, above the user's limit: refused, but not by the user's window",
+    ]);
+  },
+);
+
 describe("a query above both limits", () => {
   const refused = {
     comes: () => 13,
