@@ -99,14 +99,15 @@ function lanesOf(strands: readonly (readonly RecordedJob[])[]): RecordedJob[][] 
 
 /** Describes one worker's sessions: it may begin later than the others, or on weekdays alone. */
 function clockedLike(
-  { timetable, periodMs }: ClockedSessions,
+  { timetable, periodMs, startsMs: allMs }: ClockedSessions,
   lane: readonly (readonly RecordedJob[])[],
 ): ClockedSessions {
   const sessions = lane.filter(({ length }) => length > 0);
   const startsMs = sessions.map((jobs) => (jobs[0] as RecordedJob).startMs);
   const own = timetableOf([startsMs], periodMs, true) ?? timetable;
-  const isWorking = startsMs.every((ms) => !isWeekend(weekdayOf(ms)));
-  const days = isWorking && periodMs === dayMs ? "1-5" : (timetable.schedule.split(" ").at(-1) as string);
+  const atWeekends = (some: readonly number[]): boolean => some.some((ms) => isWeekend(weekdayOf(ms)));
+  const isWorking = periodMs === dayMs && atWeekends(allMs) && !atWeekends(startsMs);
+  const days = isWorking ? "1-5" : (timetable.schedule.split(" ").at(-1) as string);
   return {
     timetable: { ...own, schedule: own.schedule.replace(/\S+$/, days) },
     periodMs,

@@ -32,7 +32,10 @@ const goesOnLeast = 0.75;
 /** Greatest share of refused calls of which nothing is known, for a caller few of whose calls are refused. */
 const refusedFew = 0.02;
 
-/** Returns a caller's polls; `null` unless most of its calls, and of its refused ones, are followed after one pause, or at resets. */
+/**
+ * Returns a caller's polls; `null` unless most of its calls are followed after one pause. Most of its refused ones are
+ * followed after one, too, or at the reset.
+ */
 export function pollsOf(caller: RecordedCaller, limits: Limits, slackMs: number): Polls | null {
   const { calls } = caller;
   const refused = calls.filter(isRefused);

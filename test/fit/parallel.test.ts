@@ -87,5 +87,8 @@ describe("calls a wait after answers to calls before the last", () => {
       nights(3, every, 60, (worker, night) => (worker < 2 ? 0 : night < 5 ? 10 : null)),
     );
     expect(late.map(({ at }) => at)).toEqual(["0 2 * * *", "0 2 * * *", "10 2 * * 1-5"]);
+    // Of five days from a Monday on, nobody knows what weekends have.
+    const short = behavioursOf(nights(3, every, 60, (_, night) => (night < 5 ? 0 : null)));
+    expect(short.map(({ at }) => at)).toEqual(new Array(3).fill("0 2 * * *"));
   });
 });

@@ -56,11 +56,11 @@ test("a limit below ten is reached by chance", async () => {
 
 describe("worlds, each third of them", () => {
   const some = worlds.filter((_, place) => place % 3 === 0);
+  /** Returns a day's requests: queries have limits of their own. */
   const dayOf = (world: World, agents: number) =>
-    play(world, { firstDay: 0, days: 1, seed: 3, agents: Math.ceil(agents) }).rows.map((row) => ({
-      ...row,
-      atMs: Math.floor(row.atMs),
-    }));
+    play(world, { firstDay: 0, days: 1, seed: 3, agents: Math.ceil(agents) }).rows.flatMap((row) =>
+      row.points === undefined ? [{ ...row, atMs: Math.floor(row.atMs) }] : [],
+    );
 
   test.each(some)("$name, with twice the agents", async (world) => {
     const rows = dayOf(world, 2 * world.agents);
