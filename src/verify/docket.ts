@@ -124,9 +124,12 @@ export class Docket {
     return this.#leftGrave || this.#windowsKept > windowsEach * this.#options.violationsMost;
   }
 
-  /** Asks a question that only the rules can settle, once for each scope or quota and kind of question. */
-  ask(question: Question): void {
-    const key = JSON.stringify(["scope" in question ? question.scope : question.quota, question.suspects]);
+  /**
+   * Asks a question that only the rules can settle, once for each scope or quota and kind of question.
+   * @param kind kind of the question. Default: that of its suspects
+   */
+  ask(question: Question, kind: unknown = question.suspects): void {
+    const key = JSON.stringify(["scope" in question ? question.scope : question.quota, kind]);
     if (!this.#questions.has(key)) this.#questions.set(key, question);
   }
 

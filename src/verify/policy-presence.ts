@@ -132,24 +132,30 @@ export class PolicyPresence {
       if (first === null) continue;
       const counts = counted(answers, nounOf[kind]);
       const settles = isShown ? "`on` of its readings settles" : "The names in its readings settle";
-      this.#docket.ask({
-        quota: first.quota,
-        question:
-          unreadBodies > 0
-            ? `Of ${counts}, ${counted(unreadBodies, "body")} cannot be read (line ${first.line}): cut, too long, or no JSON. What sends them?`
-            : `None of ${counts} shows a quota (line ${first.line}), as the policy's wire says. Is that meant? ${settles} it.`,
-        suspects: unreadBodies > 0 ? [] : silent[kind],
-        lines: [first.line],
-      });
+      this.#docket.ask(
+        {
+          quota: first.quota,
+          question:
+            unreadBodies > 0
+              ? `Of ${counts}, ${counted(unreadBodies, "body")} cannot be read (line ${first.line}): cut, too long, or no JSON. What sends them?`
+              : `None of ${counts} shows a quota (line ${first.line}), as the policy's wire says. Is that meant? ${settles} it.`,
+          suspects: unreadBodies > 0 ? [] : silent[kind],
+          lines: [first.line],
+        },
+        kind,
+      );
     }
     for (const [status, { answers, showing, first }] of this.#failed)
       if (isShown && showing === 0 && this.#kinds.includes("admitted"))
-        this.#docket.ask({
-          quota: first.quota,
-          question: `None of ${counted(answers, `answer of ${status}`, `answers of ${status}`)} shows a quota (line ${first.line}), and the policy's wire calls none a refusal. Do they refuse? \`outcomes\` settles it.`,
-          suspects: silent.refused,
-          lines: [first.line],
-        });
+        this.#docket.ask(
+          {
+            quota: first.quota,
+            question: `None of ${counted(answers, `answer of ${status}`, `answers of ${status}`)} shows a quota (line ${first.line}), and the policy's wire calls none a refusal. Do they refuse? \`outcomes\` settles it.`,
+            suspects: silent.refused,
+            lines: [first.line],
+          },
+          status,
+        );
   }
 }
 

@@ -503,6 +503,15 @@ describe("values that answers show at all", () => {
         [3],
       ],
     ]);
+    const each = await found(
+      shown(),
+      failed(403),
+      failed(400),
+      call({ outcome: "refused", status: 429, by: "user" }),
+    );
+    expect(
+      (each.questions ?? []).map(([, question]) => String(question).replace(/ shows a quota.*/, "")),
+    ).toEqual(["None of 1 refusal", "None of 1 answer of 403", "None of 1 answer of 400"]);
     const showing = { status: 403, readings: [read("tenant", 20, 18)] };
     expect((await found(shown(), failed(403), call(showing))).questions ?? []).toEqual([]);
   });
