@@ -1,9 +1,10 @@
 // `spillway report FOLDER`: makes the documents of a run's, a plan's or a replay's folder, and replaces older ones.
 
+import { dirname, resolve } from "node:path";
 import type { Report, ReportOptions } from "../report/report.ts";
 import type { KeptResult } from "../report/result-report.ts";
 import type { PageOptions } from "../report/result-writer.ts";
-import { SpillwayError } from "../rules/errors.ts";
+import { quote, SpillwayError } from "../rules/errors.ts";
 import { shortName } from "../rules/printable.ts";
 import { version } from "../runs/version.ts";
 import { pc } from "./colors.ts";
@@ -39,6 +40,11 @@ export const verb = defineVerb({
   },
   handler: async ({ folder, compare, out, open: isWanted, pictures, json }) => {
     const terminal = openTerminal(json);
+    // The folder's other files hold what was measured.
+    if (out !== undefined && dirname(resolve(out)) === resolve(folder) && !out.endsWith(".html"))
+      throw new SpillwayError("USAGE", "the page could replace a file of its folder", {
+        problem: { path: "--out", got: quote(out), allowed: "a name that ends in .html, in this folder" },
+      });
     const open = await reportOpener(isWanted);
     const { readResult } = await import("../report/result-report.ts");
     const kept = await readResult(folder);

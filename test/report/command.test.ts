@@ -64,6 +64,18 @@ it("puts the page elsewhere, its pictures beside it, and another run into it", a
   expect(existsSync(join(run, "pictures"))).toBe(false);
 });
 
+it("replaces no file of its folder by the page", async () => {
+  const trace = join(run, "trace.ndjson");
+  const before = await readFile(trace, "utf8");
+  await expect(report(run, "--out", trace)).rejects.toMatchObject({
+    code: "USAGE",
+    problems: [{ path: "--out", got: expect.stringContaining("trace.ndjson") }],
+  });
+  expect(await readFile(trace, "utf8")).toBe(before);
+  const page = join(run, "page.html");
+  expect((await report(run, "--out", page)).out).toContain(page);
+});
+
 it("prints the paths as JSON, and nothing else, on standard output", async () => {
   const { out, err } = await report(run, "--json", "--no-pictures");
   expect(JSON.parse(out)).toEqual({
