@@ -1,6 +1,6 @@
 // `spillway fit FILES...`: makes a scenario from a trace or from logs, and tests how well it predicts.
 
-import { basename, extname } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { BacktestResult, FitResult } from "../../sim/fit/backtest-result.ts";
@@ -78,7 +78,7 @@ export const verb = defineVerb({
   },
   handler: async (args) => {
     const { out, report, force } = args;
-    if (report !== undefined && report === out)
+    if (report !== undefined && out !== undefined && resolve(report) === resolve(out))
       throw new SpillwayError("USAGE", "--out and --report need a file each", {
         problem: { path: "--report", got: quote(report), allowed: "another file than that of --out" },
       });

@@ -71,6 +71,11 @@ next --force overwrites it`,
   --report: got "both.ts", allowed: another file than that of --out`,
   ],
   [
+    "fit a.log -o both.ts --report ./both.ts",
+    `USAGE --out and --report need a file each
+  --report: got "./both.ts", allowed: another file than that of --out`,
+  ],
+  [
     "fit a.log --name a/b",
     `USAGE the name cannot be used
   --name: got "a/b", allowed: letters, digits, dashes, underscores, at most 64`,
