@@ -22,7 +22,7 @@ import type { TargetArgs } from "./check-target-options.ts";
 import { pc } from "./colors.ts";
 import { readConnection } from "./connection-options.ts";
 import { readTokens } from "./files.ts";
-import { unusable } from "./run-options.ts";
+import { requireWhole, unusable } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { program } from "./verb.ts";
 
@@ -46,8 +46,8 @@ async function openTarget(
   const { target = "", allowHost = null, tokens: file, calls = 500, seconds = 120 } = args;
   const { base, origin, ...rest } = parseTarget("--target", target);
   requireAllowed("--target", { base, origin, ...rest }, allowHost);
-  requirePositive("--calls", calls);
-  requirePositive("--seconds", seconds);
+  requireWhole("--calls", calls, 1, Number.MAX_SAFE_INTEGER);
+  requireWhole("--seconds", seconds, 1, Number.MAX_SAFE_INTEGER);
   if (file === undefined)
     throw new SpillwayError("USAGE", "--target needs --tokens, the file of those who call", {
       hint: "tokens come from a file, never from a flag: process lists show flags",
@@ -61,11 +61,6 @@ async function openTarget(
   const [first] = callers;
   if (first !== undefined) await contact(live, first, base);
   return { live, base, origin };
-}
-
-function requirePositive(option: string, value: number): void {
-  if (Number.isSafeInteger(value) && value >= 1) return;
-  throw unusable(option, value, "a whole number from 1");
 }
 
 async function callersOf(file: string): Promise<Token[]> {

@@ -15,10 +15,17 @@ interface Surroundings {
   readonly stdout: { readonly isTTY?: boolean };
 }
 
+/** Tells which colour the words of a command ask for: none by `--no-color` or `--color=false`; `null` if they do not say. */
+export function askedColor(words: readonly string[]): boolean | null {
+  if (words.includes("--no-color") || words.includes("--color=false")) return false;
+  return words.includes("--color") || words.includes("--color=true") ? true : null;
+}
+
 /** Tells whether text is coloured. picocolors alone also colours pipes under `CI` or on Windows, and by `FORCE_COLOR=0`. */
 export function isColored({ argv, env, stdout }: Surroundings): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;
-  if (argv.includes("--no-color") || argv.includes("--color")) return !argv.includes("--no-color");
+  const asked = askedColor(argv);
+  if (asked !== null) return asked;
   if (NO_COLOR) return false;
   if (FORCE_COLOR) return !["0", "false"].includes(FORCE_COLOR);
   return stdout.isTTY === true && TERM !== "dumb";

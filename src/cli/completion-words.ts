@@ -1,6 +1,7 @@
 // Words that a user may type at each place of a command: from the verbs' own data, and names that options take.
 import { faultNames } from "../faults/choice.ts";
 import { builtInScenarios } from "../load/scenario-file.ts";
+import { presets as policyPresets } from "../policy/presets.ts";
 import { figureKinds, judgedFigureKinds } from "../rules/figures.ts";
 import { limiterLawNames } from "../rules/laws.ts";
 import { presets } from "../rules/presets.ts";
@@ -68,7 +69,7 @@ async function knownValues(): Promise<Readonly<Record<string, CompletionValues>>
     shell: only(["bash", "zsh"]),
     FILE: files,
     DIR: folders,
-    RULES: { words: Object.keys(presets), paths: "files" },
+    RULES: { words: Object.keys({ ...presets, ...policyPresets }), paths: "files" },
     SCENARIO: scenarios,
     BOUND: bounds,
     "NAME[=RATE]": only(["list", ...faultNames]),

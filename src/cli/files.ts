@@ -84,9 +84,8 @@ async function onItsBase(document: unknown, files: readonly string[]): Promise<u
 export async function readLimits(
   nameOrPath: string,
 ): Promise<{ readonly rules: Rules } | { readonly policy: Policy }> {
-  const policy = await readPolicy(nameOrPath);
-  const rules = asRules(policy);
-  return rules === null ? { policy } : { rules };
+  const limits = await readWrittenLimits(nameOrPath);
+  return "rules" in limits ? { rules: limits.rules } : limits;
 }
 
 /**

@@ -20,7 +20,7 @@ import { asWindowOption, limitsOf } from "./as-window.ts";
 import { pc } from "./colors.ts";
 import { logOptions } from "./log-options.ts";
 import { policyOfLogs } from "./log-policy.ts";
-import { repeatCommand, rulesOption } from "./run-options.ts";
+import { repeatCommand, requireWhole, rulesOption } from "./run-options.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import { untilInterrupted } from "./until-interrupted.ts";
 import { type ArgsOf, defineVerb, type Operand, option, type VerbOptions } from "./verb.ts";
@@ -155,12 +155,8 @@ export function shareOf(text: string | undefined): number | undefined {
   });
 }
 
-export function seedsOf(seeds: number | undefined): number | undefined {
-  if (seeds === undefined || (Number.isSafeInteger(seeds) && seeds >= 3 && seeds <= 10_000)) return seeds;
-  throw new SpillwayError("USAGE", "the number of seeds cannot be used", {
-    problem: { path: "--seeds", got: String(seeds), allowed: "a whole number from 3 to 10000" },
-  });
-}
+export const seedsOf = (seeds: number | undefined): number | undefined =>
+  seeds === undefined ? undefined : requireWhole("--seeds", seeds, 3, 10_000);
 
 /** Reads a recording: clients and attempts of a single trace; users and instants of several files or other logs. */
 async function recordingOf(

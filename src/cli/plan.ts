@@ -17,6 +17,7 @@ import {
   repeatCommand,
   requireDuration,
   requireSeed,
+  requireWhole,
   runOptions,
   scenarioOperand,
 } from "./run-options.ts";
@@ -133,7 +134,10 @@ async function answer(args: Args, signal: AbortSignal, onProgress: (text: string
 
 /** Reads the options of a plan. @throws SpillwayError `USAGE`, those of files */
 export async function optionsOf(args: Args) {
-  const workers = requireWorkers(args.workers);
+  const workers =
+    args.workers === undefined
+      ? Math.min(8, availableParallelism())
+      : requireWhole("--workers", args.workers, 1, 256);
   const { resume = false, force = false, out, seed, duration } = args;
   if (resume && out === undefined)
     throw usage("--resume", "no --out", "--out DIR, the folder of the plan to go on with");
@@ -147,12 +151,6 @@ export async function optionsOf(args: Args) {
   const command = commandOf(args);
   const asked = { vary, until, find, storm, within, compare, replications, confidence, inRuns, command };
   return { asked, adjustments, workers, importMs: importMsOf(args), out, force, resume };
-}
-
-function requireWorkers(workers: number | undefined): number {
-  if (workers === undefined) return Math.min(8, availableParallelism());
-  if (Number.isSafeInteger(workers) && workers >= 1 && workers <= 256) return workers;
-  throw usage("--workers", String(workers), "a whole number from 1 to 256");
 }
 
 /** Reads a share of runs: `95%` or `0.95`. @throws SpillwayError `USAGE` */

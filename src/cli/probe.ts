@@ -69,7 +69,7 @@ export const verb = defineVerb({
     const timeoutMs = requireDuration("--timeout", args.timeout);
     const allowance = {
       calls: requireWhole("--budget", args.budget, 0, Number.MAX_SAFE_INTEGER),
-      waitMs: args.maxWait === "0" ? 0 : requireDuration("--max-wait", args.maxWait ?? "90s"),
+      waitMs: /^0s?$/.test(args.maxWait ?? "") ? 0 : requireDuration("--max-wait", args.maxWait ?? "90s"),
     };
     const limits = args.rules === undefined ? null : await readLimits(args.rules);
     const probing =

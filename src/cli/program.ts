@@ -1,6 +1,7 @@
 // Runs a command as the program does: reports its error, and sets the exit status.
 import { systemNeeds } from "../files/unwritable.ts";
 import { SpillwayError } from "../rules/errors.ts";
+import { askedColor } from "./colors.ts";
 import { describeError, describeThrown, describeUnexpected, endProgress, UNEXPECTED } from "./terminal.ts";
 
 const say = (text: string): void => {
@@ -13,10 +14,11 @@ export const isOn = (words: readonly string[], name: string): boolean =>
 
 /** Passes the choice of colour on to threads and programs, which do not see the command's words. */
 function passOnColor(words: readonly string[]): void {
-  if (words.includes("--no-color")) {
+  const asked = askedColor(words);
+  if (asked === false) {
     delete process.env["FORCE_COLOR"];
     process.env["NO_COLOR"] = "1";
-  } else if (words.includes("--color")) {
+  } else if (asked === true) {
     delete process.env["NO_COLOR"];
     process.env["FORCE_COLOR"] = "1";
   }

@@ -73,12 +73,7 @@ export const importMsOf = ({
 }): number => requireDuration("--import-timeout", text);
 
 /** Returns a seed that can be used. @throws SpillwayError `USAGE` */
-export function requireSeed(seed: number): number {
-  if (Number.isSafeInteger(seed) && seed >= 0) return seed;
-  throw new SpillwayError("USAGE", "the seed cannot be used", {
-    problem: { path: "--seed", got: String(seed), allowed: "a whole number from 0 to 2^53 - 1" },
-  });
-}
+export const requireSeed = (seed: number): number => requireWhole("--seed", seed, 0, Number.MAX_SAFE_INTEGER);
 
 /** Makes the error of an option's value. */
 export const unusable = (option: string, got: unknown, allowed: string, hint?: string): SpillwayError =>
@@ -91,7 +86,8 @@ export const unusable = (option: string, got: unknown, allowed: string, hint?: s
 export function requireWhole(option: string, value: number | string, least: number, most: number): number {
   const number = Number(value);
   if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
-  throw unusable(option, Number.isNaN(number) ? value : number, `a whole number from ${least} to ${most}`);
+  const end = most === Number.MAX_SAFE_INTEGER ? "2^53 - 1" : most;
+  throw unusable(option, Number.isNaN(number) ? value : number, `a whole number from ${least} to ${end}`);
 }
 
 /** Reads a duration. @returns whole milliseconds, at least 1. @throws SpillwayError `USAGE` naming `option` */

@@ -175,7 +175,7 @@ function* stepsOf(asked: Asked, shop: Workshop, guessed: boolean): PlanSteps<Pla
   return { ...result, sentences: sentencesOf(result, scenario) };
 }
 
-function variesOf(scenario: Scenario, { vary = [], until = [], storm, compare }: PlanOptions): Vary[] {
+function variesOf(scenario: Scenario, { vary = [], until = [], find, storm, compare }: PlanOptions): Vary[] {
   if (vary.length > 2)
     throw usage({ path: "--vary", got: `${vary.length} of them`, allowed: "one, or two for a heat map" });
   if (vary.length === 0 && until.length > 0 && compare !== true && storm !== undefined)
@@ -189,6 +189,12 @@ function variesOf(scenario: Scenario, { vary = [], until = [], storm, compare }:
       path: "--vary",
       got: "nothing",
       allowed: "what to vary, such as agents.clients=10..500; or --storm, or --compare",
+    });
+  if (vary.length === 0 && find !== undefined)
+    throw usage({
+      path: "--find",
+      got: `${find} without --vary`,
+      allowed: "what to vary, such as agents.clients=10..500",
     });
   const varies = vary.map((text) => parseVary(text, scenario));
   const [first, second] = varies;

@@ -1,5 +1,6 @@
 // A plan's result in sentences, the answer first.
 
+import { exactShare } from "../rules/share.ts";
 import { counted } from "../rules/words.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanResult, PlanStorm } from "../summary/plan-result.ts";
@@ -12,13 +13,15 @@ export function sentencesOf(result: PlanResult, scenario: Scenario): string[] {
   const { storm, comparison, question } = result;
   return [
     ...answerSentences(result, scenario.fitError),
-    ...(storm === null ? [] : [stormSentence(storm, question.durationMs, question.confidence)]),
+    ...(storm === null ? [] : [stormSentence(storm, question)]),
     ...(comparison === null ? [] : comparisonSentences(comparison, scenario, question.goals)),
   ];
 }
 
-/** @param durationMs length of the run */
-export function stormSentence(storm: PlanStorm, durationMs: number, confidence: number): string {
+export function stormSentence(
+  storm: PlanStorm,
+  { durationMs, confidence, share }: Pick<PlanResult["question"], "durationMs" | "confidence" | "share">,
+): string {
   const { answer, trigger, withinWindows, windowMs } = storm;
   const of = (size: number): string =>
     trigger === "outage" ? `an outage of ${valueText("ms", size)}` : `a burst of ${counted(size, "call")}`;
@@ -27,17 +30,18 @@ export function stormSentence(storm: PlanStorm, durationMs: number, confidence: 
     withinWindows === null
       ? `by the end of ${valueText("ms", durationMs)}`
       : `within ${counted(withinWindows, "window")} of ${window}`;
+  const mostly = `in ${exactShare(storm.share ?? share)} of runs`;
   const sure = sureText(confidence);
   switch (answer.kind) {
     case "value": {
       const after = storm.triggers.find(({ size }) => size === answer.holds)?.windowsToRecover ?? 0;
       const windows = `${counted(Math.round(after * 10) / 10, "window")} of ${window}`;
-      return `The load does not recover ${inTime} from ${of(answer.fails)}; from ${of(answer.holds)} it does, in ${windows} after it is over ${sure}.`;
+      return `The load does not recover ${inTime} from ${of(answer.fails)}; from ${of(answer.holds)} it does, in ${windows} after it is over, ${mostly} ${sure}.`;
     }
     case "all":
-      return `The load recovers from every ${trigger} tried, up to ${of(storm.to)}, ${inTime} ${sure}.`;
+      return `The load recovers ${mostly} from every ${trigger} tried, up to ${of(storm.to)}, ${inTime} ${sure}.`;
     case "none":
-      return `The load does not recover ${inTime} even from ${of(storm.from)} ${sure}.`;
+      return `The load does not recover ${inTime} ${mostly} even from ${of(storm.from)} ${sure}.`;
     case "too-noisy": {
       const [low, high] = [answer.holds, answer.fails].map((size) =>
         size === null ? "none of those tried" : of(size),

@@ -1,7 +1,8 @@
 // Policies and limits side by side: what to change.
+
+import { exactShare } from "../rules/share.ts";
 import type { PlanAlternative, PlanComparison, PlanResult } from "../summary/plan-result.ts";
 import { seriesColor } from "./axes.ts";
-import { share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import type { Gallery, Picture } from "./picture.ts";
@@ -22,7 +23,7 @@ export function alternativesSection(result: PlanResult, comparison: PlanComparis
 <p>${
     populations.length === 0
       ? "No population is refused as things stand: there is nothing to change."
-      : `Each population that is refused, under other policies and larger limits, each the mean of its runs with its interval at ${share(result.question.confidence)} confidence. All else stays as it is.`
+      : `Each population that is refused, under other policies and larger limits, each the mean of its runs with its interval at ${exactShare(result.question.confidence)} confidence. All else stays as it is.`
   }</p>
 ${populations.map((population, index) => populationBlock(population, index, comparison, gallery))}</section>
 `;

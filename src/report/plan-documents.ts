@@ -1,10 +1,11 @@
 // A plan for a pull request and for a build server.
 
 import { shortName } from "../rules/printable.ts";
+import { exactShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
 import type { PlanAlternative, PlanPoint, PlanResult, PlanValue } from "../summary/plan-result.ts";
 import { amountText } from "./axes.ts";
-import { noteWords, share } from "./format.ts";
+import { noteWords } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import {
@@ -30,7 +31,7 @@ export function renderPlanMarkdown(result: PlanResult): string {
   const blocks = [
     `## ${marks[planOutcome(result)]} ${plain(shortName(question.scenario))}: ${plain(planAnswer(result))}`,
     plain(
-      `${questionWords(result)}; ${counted(simulations, "simulation")}, ${share(question.confidence)} confidence, seed ${question.seed}.`,
+      `${questionWords(result)}; ${counted(simulations, "simulation")}, ${exactShare(question.confidence)} confidence, seed ${question.seed}.`,
     ),
     sentences
       .slice(1)

@@ -1,10 +1,11 @@
 // A plan in a page: the answer first, then its evidence.
 
 import { shortName } from "../rules/printable.ts";
+import { exactShare } from "../rules/share.ts";
 import { counted } from "../rules/words.ts";
 import type { PlanAxis, PlanHeatMap, PlanPoint, PlanResult } from "../summary/plan-result.ts";
 import { curvePicture } from "./curve-picture.ts";
-import { noteWords, share } from "./format.ts";
+import { noteWords } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { heatCells, heatMapPicture, type MapAxes } from "./heat-map-picture.ts";
 import { type Html, html } from "./html.ts";
@@ -43,7 +44,7 @@ export function renderPlan(result: PlanResult, version: string, folder: string |
     madeFrom: "a plan's folder: plan.json",
     gallery,
     body: html`${head({
-      kicker: `spillway plan · ${counted(simulations, "simulation")} · ${share(question.confidence)} confidence`,
+      kicker: `spillway plan · ${counted(simulations, "simulation")} · ${exactShare(question.confidence)} confidence`,
       title: shortName(question.scenario),
       lead: `${questionWords(result)}.`,
       outcome: planOutcome(result),
@@ -80,7 +81,7 @@ function sweepSection(result: PlanResult, gallery: Gallery): Html | null {
   const held = result.question.goals.length > 0 && axis.unit !== "choice" ? [heldPicture(result, axis)] : [];
   return html`<section id="sweep">
 <h2>What was measured</h2>
-<p>Each point is the mean of its runs, each with a seed of its own; the band, or line, is where the mean lies with ${share(result.question.confidence)} confidence.</p>
+<p>Each point is the mean of its runs, each with a seed of its own; the band, or line, is where the mean lies with ${exactShare(result.question.confidence)} confidence.</p>
 ${[...pictures, ...held].map(
   (picture) => html`<figure><h3>${picture.title}</h3>
 ${gallery.draw(picture)}</figure>
@@ -134,13 +135,13 @@ function heldPicture(result: PlanResult, axis: PlanAxis): Picture {
   return curvePicture({
     id: "held",
     title: "In how many runs the goals hold",
-    label: `The share of runs in which the goals hold, over ${axis.path}; a value holds above ${share(needed)}.`,
+    label: `The share of runs in which the goals hold, over ${axis.path}; a value holds above ${exactShare(needed)}.`,
     axis: rangeOf(axis),
     figure: "share of runs in which the goals hold",
     unit: "share",
     states: stateWords,
     points,
-    goal: { at: needed, name: `a value holds above ${share(needed)}` },
+    goal: { at: needed, name: `a value holds above ${exactShare(needed)}` },
     found: foundIn(result),
   });
 }

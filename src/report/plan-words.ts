@@ -15,7 +15,7 @@ import type {
   PlanValue,
 } from "../summary/plan-result.ts";
 import { amountText, type Unit } from "./axes.ts";
-import { duration, share } from "./format.ts";
+import { duration } from "./format.ts";
 import type { ResultTone } from "./parts.ts";
 
 /** Returns the unit of a figure; `agents.waitP95Ms` has that of `waitP95Ms`. Jain's index is no share of anything. */
@@ -138,8 +138,8 @@ export function questionFacts({ question, points, simulations }: PlanResult): [s
       return [`Varied: ${path}`, `${range} (${counted(values, "value")}${part})`];
     }),
     ...question.goals.map(({ figure, bound }): [string, string] => ["Must hold", `${figure} ${bound}`]),
-    ["A value holds", `where all of it holds in more than ${share(question.share)} of runs`],
-    ["Confidence", share(question.confidence)],
+    ["A value holds", `where all of it holds in more than ${exactShare(question.share)} of runs`],
+    ["Confidence", exactShare(question.confidence)],
     ["Runs of a value", `up to ${count(question.replicationsMost)}, with seeds made from ${question.seed}`],
     ["Runs in all", count(simulations)],
   ];

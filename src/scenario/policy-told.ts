@@ -49,7 +49,7 @@ export function toldOf(policy: Policy, call: ShownAnswer, atMs: number): ToldRea
     if (quota === by) return -1;
     const most = limit ?? limitOf(quotaFor(policy, quota, caller).algorithm);
     const left = leftOf({ ...reading, quota, limit: most });
-    return left === null ? Number.POSITIVE_INFINITY : Math.max(0, left) / most;
+    return left === null ? Number.POSITIVE_INFINITY : left > 0 ? left / most : 0;
   };
   const sorted = readings.toSorted((one, other) => share(one) - share(other));
   const [first, second = first] = sorted;

@@ -62,7 +62,7 @@ export class Gate {
     this.#sleep = sleep;
     const table = new TokenTable(callersOf(tokens));
     this.#callerOf = (request) => {
-      const caller = table.find(authorizationOf(request), request.raw.socket);
+      const caller = table.find(credentialIn(request), request.raw.socket);
       return userOf && caller ? charging(caller, request.headers, userOf) : caller;
     };
   }
@@ -159,19 +159,26 @@ const AUTHORIZATION = "authorization";
 
 /** A request's headers, as Node reads them and as they came. */
 interface Authorized {
-  readonly headers: Pick<FastifyRequest["headers"], "authorization">;
+  readonly headers: FastifyRequest["headers"];
   readonly raw: Pick<FastifyRequest["raw"], "rawHeaders">;
 }
 
-/** Returns the `Authorization` header; nothing if there are two, of which Node shows only the first. */
-export function authorizationOf({ headers, raw: { rawHeaders } }: Authorized): string | undefined {
+/**
+ * Returns the header with a caller's token; nothing if there are two, of which Node may show only the first.
+ * @param header its name in small letters
+ */
+export function credentialIn(
+  { headers, raw: { rawHeaders } }: Authorized,
+  header = AUTHORIZATION,
+): string | undefined {
   let found = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     // Few names have this length, so few are compared.
-    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) found += 1;
+    if (name.length === header.length && name.toLowerCase() === header) found += 1;
   }
-  return found > 1 ? undefined : headers.authorization;
+  const value = headers[header];
+  return found > 1 || typeof value !== "string" ? undefined : value;
 }
 
 /** Returns the caller with the user whose quota a fault makes pay for its calls. */

@@ -28,6 +28,7 @@ import { pointed } from "../wire/pointer.ts";
 import type { AnswerToWrite } from "../wire/write-answer.ts";
 import { type Fields, send, sendMessage, sendText } from "./answer.ts";
 import { TokenTable } from "./auth.ts";
+import { credentialIn } from "./gate.ts";
 import { type ServerTls, serverOptions } from "./listen.ts";
 
 type Attributes = Readonly<Record<string, string>>;
@@ -65,14 +66,14 @@ export function buildPolicyApp(options: PolicyAppOptions): FastifyInstance {
     sendMessage(reply, statusCode, {}, statusCode >= 500 ? "Internal error" : "Bad request");
   });
   const { header, form } = policy.auth;
+  const name = header.toLowerCase();
   const table = new TokenTable(
     tokens.map(({ token, attributes }) => [token, attributes] as const),
     form,
   );
   const answer = answerer(options, sentBy(policy, options.faulty));
   const respond = (request: FastifyRequest, reply: FastifyReply): void => {
-    const [given] = [request.headers[header.toLowerCase()]].flat();
-    const caller = table.find(given, request.raw.socket);
+    const caller = table.find(credentialIn(request, name), request.raw.socket);
     if (caller === null) sendMessage(reply, 401, {}, "Unauthorized");
     else answer(request, reply, caller);
   };

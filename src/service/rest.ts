@@ -95,7 +95,7 @@ const resources: readonly Resource[] = [
     needs: "read_builds",
     answer(ask) {
       const found = findPipeline(ask);
-      const build = found && sampleBuild(found, Number(ask.params["number"]));
+      const build = found && sampleBuild(found, wholeFrom1(ask.params["number"] ?? "") ?? 0);
       return build && buildView(build, originOf(ask));
     },
   },

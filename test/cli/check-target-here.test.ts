@@ -104,9 +104,18 @@ test("callers are those that may read the status and something that counts", asy
 });
 
 test.each<[object, readonly string[]]>([
-  [{ calls: 0 }, ["USAGE --calls cannot be used", "--calls: got 0, allowed: a whole number from 1"]],
-  [{ calls: 1.5 }, ["USAGE --calls cannot be used", "--calls: got 1.5, allowed: a whole number from 1"]],
-  [{ seconds: 0 }, ["USAGE --seconds cannot be used", "--seconds: got 0, allowed: a whole number from 1"]],
+  [
+    { calls: 0 },
+    ["USAGE --calls cannot be used", "--calls: got 0, allowed: a whole number from 1 to 2^53 - 1"],
+  ],
+  [
+    { calls: 1.5 },
+    ["USAGE --calls cannot be used", "--calls: got 1.5, allowed: a whole number from 1 to 2^53 - 1"],
+  ],
+  [
+    { seconds: 0 },
+    ["USAGE --seconds cannot be used", "--seconds: got 0, allowed: a whole number from 1 to 2^53 - 1"],
+  ],
   [
     { tokens: undefined },
     [

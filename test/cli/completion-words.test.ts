@@ -60,7 +60,7 @@ test("words come from a verb's own data, and from names that arguments take", as
         ...{ flags: ["--rules"], describe: "follow RULES", isRepeatable: true },
         argument: {
           name: "RULES",
-          values: { words: expect.arrayContaining(["documented"]), paths: "files" },
+          values: { words: expect.arrayContaining(["documented", "github"]), paths: "files" },
         },
       },
       {
@@ -131,7 +131,7 @@ test("both scripts hold every word", async () => {
           case "$prev" in
             --out|-o|--output|--tokens) :; return ;;
             --unit) _spillway_no_files; _spillway_offer 'm mile'; return ;;
-            --rules) _spillway_offer 'default documented'; return ;;
+            --rules) _spillway_offer 'default documented anthropic buildkite discord docker-hub envoy-filter envoy-json express-rate-limit express-rate-limit-6 express-rate-limit-7 express-rate-limit-8 fastify github gitlab ietf-06 ietf-07 ietf-11 kong linear nginx okta openai shopify-graphql shopify-rest slack spring-cloud-gateway stripe traefik x'; return ;;
             --from) _spillway_no_files; return ;;
           esac
           case "$cur" in
@@ -149,7 +149,7 @@ test("both scripts hold every word", async () => {
           case "$prev" in
             --out|-o|--output|--tokens) :; return ;;
             --unit) _spillway_no_files; _spillway_offer 'm mile'; return ;;
-            --rules) _spillway_offer 'default documented'; return ;;
+            --rules) _spillway_offer 'default documented anthropic buildkite discord docker-hub envoy-filter envoy-json express-rate-limit express-rate-limit-6 express-rate-limit-7 express-rate-limit-8 fastify github gitlab ietf-06 ietf-07 ietf-11 kong linear nginx okta openai shopify-graphql shopify-rest slack spring-cloud-gateway stripe traefik x'; return ;;
             --from) _spillway_no_files; return ;;
           esac
           case "$cur" in
@@ -206,7 +206,7 @@ test("both scripts hold every word", async () => {
           '-o[write to \\[DIR\\]]:DIR:_files -/' \\
           '--output=[write to \\[DIR\\]]:DIR:_files -/' \\
           '--unit=[say it in UNIT]:UNIT:(m mile)' \\
-          '*--rules=[follow RULES]:RULES: _spillway_names_or_files default documented' \\
+          '*--rules=[follow RULES]:RULES: _spillway_names_or_files default documented anthropic buildkite discord docker-hub envoy-filter envoy-json express-rate-limit express-rate-limit-6 express-rate-limit-7 express-rate-limit-8 fastify github gitlab ietf-06 ietf-07 ietf-11 kong linear nginx okta openai shopify-graphql shopify-rest slack spring-cloud-gateway stripe traefik x' \\
           '--from=[read it from there]:FILE\\:LINE: ' \\
           '--tokens=[call with FILE]:FILE:_files' \\
           '--pictures[draw it]' \\
@@ -220,7 +220,7 @@ test("both scripts hold every word", async () => {
           '-o[write to \\[DIR\\]]:DIR:_files -/' \\
           '--output=[write to \\[DIR\\]]:DIR:_files -/' \\
           '--unit=[say it in UNIT]:UNIT:(m mile)' \\
-          '*--rules=[follow RULES]:RULES: _spillway_names_or_files default documented' \\
+          '*--rules=[follow RULES]:RULES: _spillway_names_or_files default documented anthropic buildkite discord docker-hub envoy-filter envoy-json express-rate-limit express-rate-limit-6 express-rate-limit-7 express-rate-limit-8 fastify github gitlab ietf-06 ietf-07 ietf-11 kong linear nginx okta openai shopify-graphql shopify-rest slack spring-cloud-gateway stripe traefik x' \\
           '--from=[read it from there]:FILE\\:LINE: ' \\
           '--tokens=[call with FILE]:FILE:_files' \\
           '--pictures[draw it]' \\

@@ -76,7 +76,7 @@ test("seed, times and flags are read", async () => {
     ...{ adjustments: { seed: 0, durationMs: 60_000 }, timeoutMs: 2_000 },
     ...{ keepAlive: true, shared: true, compare: "x" },
   });
-  await expect(loadOptions(args({ seed: -1 }))).rejects.toThrow("the seed cannot be used");
+  await expect(loadOptions(args({ seed: -1 }))).rejects.toThrow("--seed cannot be used");
   await expect(loadOptions(args({ duration: "x" }))).rejects.toThrow("the duration cannot be used");
   await expect(loadOptions(args({ timeout: "x" }))).rejects.toThrow("the timeout cannot be used");
 });

@@ -195,7 +195,7 @@ describe("as it is typed", () => {
       6,
       ["error USAGE nothing was called: nobody is there to say yes", "next --yes goes on without asking"],
     ]);
-    const gone = await probe("--tokens tokens.json --max-wait 0 --yes --json");
+    const gone = await probe("--tokens tokens.json --max-wait 0s --yes --json");
     expect([gone.code, gone.said, gone.aside[0], gone.aside[3]]).toEqual([
       ...[3, [], "This will call http://HOST as ann of acme:"],
       "  at most 0 ms of waiting for windows to end, and about 10 s and the calls' own time beside it",

@@ -41,7 +41,7 @@ test.each<[object, string]>([
   [{ open: true }, "--open needs --out, where the report is written"],
   [{ independent: true }, "--independent and --keep-refused are about callers that react"],
   [{ "keep-refused": true }, "--independent and --keep-refused are about callers that react"],
-  [{ seed: -1 }, "the seed cannot be used"],
+  [{ seed: -1 }, "--seed cannot be used"],
   [{ rules: "github", set: ["user.rest.limit=3"] }, "--set changes rules, and no policy"],
   [{ expect: ["refused"] }, "--expect cannot be used"],
 ])("%j is refused: %s", async (given, said) => {

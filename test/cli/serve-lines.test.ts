@@ -208,7 +208,7 @@ test("the reference deployment has sample tokens, or those of a file", async () 
     ...{ limits: "rules   mine.json", callers: "5 users of o1, o2, o3" },
     call: { path: "/v2/organizations/o1/rate_limit" },
   });
-  await expect(reference(args({ seed: -1 }), rules, null)).rejects.toThrow("the seed cannot be used");
+  await expect(reference(args({ seed: -1 }), rules, null)).rejects.toThrow("--seed cannot be used");
 });
 
 test("a stand-in has callers of the policy's attributes, and its first sample to try", async () => {
@@ -239,7 +239,7 @@ test("a stand-in has callers of the policy's attributes, and its first sample to
     ],
   });
   const fault = parseFault("one-extra");
-  await expect(standIn(args({ seed: -1 }), policy, fault)).rejects.toThrow("the seed cannot be used");
+  await expect(standIn(args({ seed: -1 }), policy, fault)).rejects.toThrow("--seed cannot be used");
   await standIn(args({}), policy, fault);
 });
 

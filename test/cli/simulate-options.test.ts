@@ -35,7 +35,7 @@ test("what is given is read, the rest is the scenario's", async () => {
 });
 
 test.each<[object, string]>([
-  [{ seed: -1 }, "the seed cannot be used"],
+  [{ seed: -1 }, "--seed cannot be used"],
   [{ duration: "x" }, "the duration cannot be used"],
   [{ trace: false, out: "x" }, "--no-trace and --out do not go together"],
   [{ trace: false, open: true }, "--no-trace and --open do not go together"],

@@ -125,7 +125,7 @@ describe("swarm", () => {
     [["swarm", "0"], "WORLDS cannot be used"],
     [["swarm", "1.5"], "a whole number from 1 to 10000000"],
     [["swarm", "many"], 'WORLDS: got "many", allowed: a whole number from 1 to 10000000'],
-    [["swarm", "3", "--seed", "-1"], "the seed cannot be used"],
+    [["swarm", "3", "--seed", "-1"], "--seed cannot be used"],
     [["swarm", "3", "--adapter", "none.ts"], "no such file"],
     [["swarm", "3", "--adapter", "none.ts", "--fault", "one-extra"], "exclude each other"],
     [["swarm", "3", "--fault", "one-extre"], "did you mean one-extra?"],

@@ -220,6 +220,8 @@ describe("colors", () => {
     ["by FORCE_COLOR=false", [], { FORCE_COLOR: "false" }, true, false],
     ["by --color", ["--color"], { NO_COLOR: "1" }, undefined, true],
     ["by --no-color", ["--no-color"], { FORCE_COLOR: "1" }, true, false],
+    ["by --color=true", ["--color=true"], { NO_COLOR: "1" }, undefined, true],
+    ["by --color=false", ["--color=false"], { FORCE_COLOR: "1" }, true, false],
     ["by both", ["--color", "--no-color"], {}, true, false],
   ])("%s", (_, argv, env, isTTY, colored) => {
     expect(isColored({ argv, env, stdout: isTTY === undefined ? {} : { isTTY } })).toBe(colored);

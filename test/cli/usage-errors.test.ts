@@ -40,17 +40,17 @@ next npx spillway verify --help shows what can be used`,
   ],
   [
     "fit a.log --seeds 2",
-    `USAGE the number of seeds cannot be used
+    `USAGE --seeds cannot be used
   --seeds: got 2, allowed: a whole number from 3 to 10000`,
   ],
   [
     "fit a.log --seeds 10001",
-    `USAGE the number of seeds cannot be used
+    `USAGE --seeds cannot be used
   --seeds: got 10001, allowed: a whole number from 3 to 10000`,
   ],
   [
     "fit a.log --seeds 3.5",
-    `USAGE the number of seeds cannot be used
+    `USAGE --seeds cannot be used
   --seeds: got 3.5, allowed: a whole number from 3 to 10000`,
   ],
   [
@@ -92,12 +92,12 @@ next the recipe for a build server loads and judges the default API`,
   ],
   [
     "plan herd --vary agents.clients=1..9 --workers 0",
-    `USAGE this plan cannot be run
+    `USAGE --workers cannot be used
   --workers: got 0, allowed: a whole number from 1 to 256`,
   ],
   [
     "demo --seed -1",
-    `USAGE the seed cannot be used
+    `USAGE --seed cannot be used
   --seed: got -1, allowed: a whole number from 0 to 2^53 - 1`,
   ],
   [
@@ -165,7 +165,7 @@ next tokens come from a file or from the environment, never from a flag: process
   [
     "probe --target http://127.0.0.1:9 --tokens there.json --budget -1 --yes",
     `USAGE --budget cannot be used
-  --budget: got -1, allowed: a whole number from 0 to 9007199254740991`,
+  --budget: got -1, allowed: a whole number from 0 to 2^53 - 1`,
   ],
   [
     "probe --target http://127.0.0.1:9 --tokens there.json --max-wait x --yes",

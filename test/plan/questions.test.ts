@@ -238,6 +238,14 @@ describe("a question", () => {
       { path: "--until", got: "goals with --storm alone", allowed: expect.any(String) },
     ],
     [
+      { find: "largest", storm: "outage" },
+      { path: "--find", got: "largest without --vary", allowed: expect.any(String) },
+    ],
+    [
+      { find: "smallest", compare: true },
+      { path: "--find", got: "smallest without --vary", allowed: expect.any(String) },
+    ],
+    [
       { vary, inRuns: 0.49 },
       { path: "--in-runs", got: "0.49", allowed: expect.any(String) },
     ],

@@ -26,25 +26,27 @@ test.each<[Partial<PlanStorm>, string]>([
     {
       answer: { kind: "value", value: 200, holds: 200, fails: 210 },
       triggers: [recovers(100, 9), recovers(200, 2.26)],
+      share: 0.9995,
     },
-    `The load does not recover by the end of 5 min from a burst of 210 calls; from a burst of 200 calls it does, in 2.3 windows of 60 s after it is over ${sure}.`,
+    `The load does not recover by the end of 5 min from a burst of 210 calls; from a burst of 200 calls it does, in 2.3 windows of 60 s after it is over, in 99.95% of runs ${sure}.`,
   ],
   [
     {
       ...outage,
       answer: { kind: "value", value: 1_000, holds: 1_000, fails: 90_000 },
       triggers: [recovers(1_000, 1)],
+      share: 0.9995,
       withinWindows: 1,
     },
-    `The load does not recover within 1 window of 60 s from an outage of 90 s; from an outage of 1 s it does, in 1 window of 60 s after it is over ${sure}.`,
+    `The load does not recover within 1 window of 60 s from an outage of 90 s; from an outage of 1 s it does, in 1 window of 60 s after it is over, in 99.95% of runs ${sure}.`,
   ],
   [
     {},
-    `The load recovers from every burst tried, up to a burst of 2,000 calls, by the end of 5 min ${sure}.`,
+    `The load recovers in 50% of runs from every burst tried, up to a burst of 2,000 calls, by the end of 5 min ${sure}.`,
   ],
   [
     { answer: { kind: "none" }, withinWindows: 2 },
-    `The load does not recover within 2 windows of 60 s even from a burst of 5 calls ${sure}.`,
+    `The load does not recover within 2 windows of 60 s in 50% of runs even from a burst of 5 calls ${sure}.`,
   ],
   [
     { answer: { kind: "too-noisy", holds: 10, fails: 90, replicationsMore: 8 } },
@@ -59,5 +61,5 @@ test.each<[Partial<PlanStorm>, string]>([
     "Whether the load recovers does not go by the size of the burst: see the table.",
   ],
 ])("a storm of %j", (change, sentence) => {
-  expect(stormSentence(storm(change), 300_000, 0.95)).toBe(sentence);
+  expect(stormSentence(storm(change), { durationMs: 300_000, confidence: 0.95, share: 0.5 })).toBe(sentence);
 });

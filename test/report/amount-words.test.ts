@@ -26,7 +26,7 @@ test("one window is one window", () => {
     withinWindows: 1,
     windowMs: 60_000,
   } as unknown as PlanStorm;
-  const said = stormSentence(storm, 300_000, 0.95);
+  const said = stormSentence(storm, { durationMs: 300_000, confidence: 0.95, share: 0.5 });
   expect(said).toContain("within 1 window of");
   expect(said).toContain("a burst of 1 call ");
 });

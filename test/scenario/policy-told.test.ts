@@ -52,6 +52,8 @@ describe("of several quotas", () => {
       [1, 4],
     ],
     [[shown("day", { remaining: 5, limit: 6 }), shown("minute", { remaining: 8 })], undefined, [8, 5]],
+    // A limit of 0 leaves nothing.
+    [[shown("day", { remaining: 5 }), shown("minute", { limit: 0, remaining: 0 })], undefined, [0, 5]],
     // Used up and overdrawn are alike: the first stands first.
     [[shown("day", { remaining: 0 }), shown("minute", { remaining: -3 })], undefined, [0, -3]],
     [[shown("minute", { remaining: -3 }), shown("day", { remaining: 0 })], undefined, [-3, 0]],

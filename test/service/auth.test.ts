@@ -5,7 +5,7 @@ import type { Store } from "../../src/engine/store.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { parseTokens, tokenScopes } from "../../src/rules/tokens.ts";
 import { callersOf, TokenTable } from "../../src/service/auth.ts";
-import { authorizationOf } from "../../src/service/gate.ts";
+import { credentialIn } from "../../src/service/gate.ts";
 import { samplePolicyTokens, sampleTokens } from "../../src/service/sample-tokens.ts";
 import { Deployment } from "./deployment.ts";
 
@@ -69,7 +69,14 @@ test.each([
   [["Authorization", "a", "Host", "x", "AUTHORIZATION", "a"], undefined],
   [["Authorization", "a", "Authorizatiox", "b", "Proxy-Authorization", "c"], "a"],
 ])("of the headers %j the credential is %s: two are none", (rawHeaders, credential) => {
-  expect(authorizationOf({ headers: { authorization: "a" }, raw: { rawHeaders } })).toBe(credential);
+  expect(credentialIn({ headers: { authorization: "a" }, raw: { rawHeaders } })).toBe(credential);
+});
+
+test("a credential may stand in another header", () => {
+  const headers = { "x-api-key": "k", authorization: "a" };
+  const credential = (...rawHeaders: string[]) => credentialIn({ headers, raw: { rawHeaders } }, "x-api-key");
+  expect(credential("X-Api-Key", "k", "Authorization", "a")).toBe("k");
+  expect(credential("X-Api-Key", "k", "x-api-key", "k")).toBe(undefined);
 });
 
 describe("sample tokens", () => {

@@ -209,6 +209,7 @@ describe("404 and 405 of REST: looked up after counting", () => {
     "/v2/organizations/acme/pipelines/no-such/builds",
     "/v2/organizations/acme/pipelines/api/builds/0",
     "/v2/organizations/acme/pipelines/api/builds/1.5",
+    "/v2/organizations/acme/pipelines/api/builds/1e1",
     "/v2/organizations/acme/pipelines/api/builds/241",
     "/v2/organizations/acme/pipelines/api/builds/one",
     "/v2/organizations/acme/rate_limit/more",
