@@ -86,7 +86,7 @@ function verbose(lines: readonly string[]): RawExchange[] {
     const found = marked.exec(line);
     if (found === null) {
       if (command.test(line)) asked = askedBy(line);
-      else if (now.status !== 0) now.lines.push(line);
+      else now.lines.push(line);
       continue;
     }
     const [, mark, rest = ""] = found;

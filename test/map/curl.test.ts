@@ -1,6 +1,6 @@
 // Transcripts of curl as exchanges: which lines are of the request, of the answer's head, and of its body.
 import { expect, test } from "vitest";
-import { readCurl } from "../../src/map/curl.ts";
+import { isCurl, readCurl } from "../../src/map/curl.ts";
 import type { RawExchange } from "../../src/map/seen.ts";
 
 const exchange = (more: Partial<RawExchange>): RawExchange => ({
@@ -45,6 +45,7 @@ test("of `curl -v`, lines are told by their marks, and others are the body", () 
     "* Connection #0 to host a.example left intact",
     "> POST /b HTTP/1.1",
     "> X-Key: 7",
+    "  % Total    % Received",
     "< HTTP/2 429",
     "< a: 1",
     "no",
@@ -63,4 +64,16 @@ test("interim answers, and answers without headers, are none of the API's", () =
   expect(read("HTTP/1.1 200 Connection established", "", ...answer(199), ...answer(200))).toEqual([
     exchange({}),
   ]);
+});
+
+test("a command's first word may be its URL, and a backslash alone ends a line of it", () => {
+  const url = "https://a.example/1";
+  expect(read(`curl ${url}`, ...answer(200))).toEqual([exchange({ url })]);
+  expect(read("curl -X PUT\\", url, ...answer(200))).toEqual([exchange({ url, method: "PUT" })]);
+});
+
+test("a transcript is told by an answer among its first 10,000 lines", () => {
+  const after = (lines: number): string => `${"\n".repeat(lines)}HTTP/1.1 200 OK`;
+  expect(isCurl(after(9_999))).toBe(true);
+  expect(isCurl(after(10_000))).toBe(false);
 });

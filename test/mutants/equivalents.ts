@@ -875,6 +875,41 @@ const equivalents: readonly Equivalent[] = [
     becomes: "false",
     reason: "a signal is aborted once",
   },
+  {
+    path: "src/map/curl.ts",
+    text: "status: 0,",
+    was: "0",
+    becomes: "1",
+    reason: "neither is the status of a final answer",
+  },
+  {
+    path: "src/map/curl.ts",
+    text: "let inHead = false;",
+    was: "false",
+    becomes: "true",
+    reason: "it is set with the answer that it is asked of",
+  },
+  {
+    path: "src/map/curl.ts",
+    text: "for (let at = 0; at < given.length; at++) {",
+    was: "<",
+    becomes: "<=",
+    reason: "an empty word asks for nothing",
+  },
+  {
+    path: "src/map/wire-of.ts",
+    text: 'add(group, quotaName(group[0]?.label ?? ""), isStatus ? ["status"] : undefined);',
+    was: "0",
+    becomes: "1",
+    reason: "members of one object have one label, and there are at least two",
+  },
+  {
+    path: "src/map/wire-of.ts",
+    text: 'const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf("/"));',
+    was: "0",
+    becomes: "1",
+    reason: "every pointer begins with a slash, and parents are only compared",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
