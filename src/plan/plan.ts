@@ -6,11 +6,12 @@ import { parseRules } from "../rules/parse.ts";
 import { exactShare } from "../rules/share.ts";
 import { adviseScenario } from "../scenario/advice.ts";
 import type { Scenario } from "../scenario/scenario.ts";
-import type { PlanQuestion, PlanResult } from "../summary/plan-result.ts";
+import type { PlanAxis, PlanQuestion, PlanResult } from "../summary/plan-result.ts";
 import { compare, comparedFigures } from "./comparison.ts";
 import { type Goal, goalsOf, parseGoal, parseMeasured } from "./goals.ts";
 import type { PlanJob } from "./job.ts";
 import { errorNotes, untoldNotes } from "./model-error.ts";
+import { changeScenario } from "./paths.ts";
 import type { Workshop } from "./points.ts";
 import { runJob } from "./run-job.ts";
 import {
@@ -200,7 +201,18 @@ function variesOf(scenario: Scenario, { vary = [], until = [], find, storm, comp
   const [first, second] = varies;
   if (first !== undefined && first.axis.path === second?.axis.path)
     throw usage({ path: "--vary", got: `${first.axis.path} twice`, allowed: "two different paths" });
+  if (first !== undefined && second !== undefined) requireTogether(scenario, first.axis, second.axis);
   return varies;
+}
+
+/** Tries the ends of two axes together: least and most of one span bound each other. @throws SpillwayError `USAGE` */
+function requireTogether(scenario: Scenario, x: PlanAxis, y: PlanAxis): void {
+  for (const one of [x.from, x.to])
+    for (const other of [y.from, y.to])
+      changeScenario(scenario, [
+        { path: x.path, value: one },
+        { path: y.path, value: other },
+      ]);
 }
 
 const usage = (problem: Problem): SpillwayError =>

@@ -90,7 +90,7 @@ export function smallestWords({ totals, smallest, recorded, demand }: ReplayView
  * Says which limits the demand would have needed if each call had come when first wanted. They are intervals, since
  * nobody knows how soon callers would have gone on.
  */
-export function demandWords({ demand }: ReplayView): string {
+export function demandWords({ demand, under }: ReplayView): string {
   if (demand === null) return "";
   const { wishes, retries, untold, untoldUsers, limits } = demand;
   if (retries + untold === 0)
@@ -108,13 +108,13 @@ export function demandWords({ demand }: ReplayView): string {
     retries === 0
       ? ""
       : ` ${counted(retries, "refusal")} ${retries === 1 ? "counts as a try" : "count as tries"} of a call that came again.`;
-  return `${put}${again}${untoldWords(untold, untoldUsers)}`;
+  return `${put}${again}${untoldWords(untold, counted(untoldUsers, under === "rules" ? "user" : "caller"))}`;
 }
 
-const untoldWords = (untold: number, users: number): string =>
+const untoldWords = (untold: number, whose: string): string =>
   untold === 0
     ? ""
-    : ` Nobody can tell whether ${counted(untold, "refusal")} of ${counted(users, "user")} came again: numbered attempts would tell it, times in milliseconds with durations may.`;
+    : ` Nobody can tell whether ${counted(untold, "refusal")} of ${whose} came again: numbered attempts would tell it, times in milliseconds with durations may.`;
 
 export function lookedAtWords({ log, totals, callers, under, apart }: ReplayView): string {
   const length =

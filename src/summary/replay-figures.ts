@@ -74,17 +74,17 @@ export function requireReplayFigures(
   limits: "rules" | "policy" = "rules",
 ): void {
   const known = replayFigureNames.filter((name) => limits === "rules" || !ofOwners.includes(name));
-  const { expectations, problems } = parseExpectations(expect);
-  const foreign = expectations
-    .filter(({ population, name }) => population !== null || !known.includes(name))
-    .map(({ figure }) => ({
+  const foreign = Object.keys(expect)
+    .filter((figure) => !known.includes(figure))
+    .map((figure) => ({
       path: `expect[${JSON.stringify(figure)}]`,
       got: figure,
       allowed: `a figure that a log has: ${known.join(", ")}`,
     }));
-  const all = [...problems, ...foreign];
-  if (all.length > 0)
-    throw new SpillwayError("SCENARIO_INVALID", "these expectations cannot be used", { problems: all });
+  const ofLog = Object.entries(expect).filter(([figure]) => known.includes(figure));
+  const problems = [...parseExpectations(Object.fromEntries(ofLog)).problems, ...foreign];
+  if (problems.length > 0)
+    throw new SpillwayError("SCENARIO_INVALID", "these expectations cannot be used", { problems });
 }
 
 /**

@@ -9,13 +9,15 @@ import { lineLengthMost, newline, tooLong } from "./blocks.ts";
 export async function* unfinishedTrace(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let held = new Uint8Array();
   let isHeader = true;
+  let line = 1;
   for await (const chunk of source) {
     const bytes = new Uint8Array(held.length + chunk.length);
     bytes.set(held);
     bytes.set(chunk, held.length);
     const end = bytes.lastIndexOf(newline) + 1;
     held = bytes.subarray(end);
-    if (held.length > lineLengthMost) throw tooLong(1);
+    for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) line += 1;
+    if (held.length > lineLengthMost) throw tooLong(line);
     if (end === 0) continue;
     const from = isHeader ? bytes.indexOf(newline) + 1 : 0;
     if (isHeader) yield incomplete(bytes.subarray(0, from));

@@ -289,6 +289,20 @@ describe("a question", () => {
     expect(asked(options)).toEqual(problem);
   });
 
+  test("both ends of one span are tried together before any run", () => {
+    const spread = { ...crowd(), network: { ...crowd().network, latencyMs: { least: 2, most: 9 } } };
+    const of = (least: string, most: string) =>
+      problemOf(() =>
+        preparePlan(spread, { vary: [`network.latency.least=${least}`, `network.latency.most=${most}`] }),
+      );
+    expect(of("1ms..5ms", "5ms..9ms")).toBeNull();
+    expect(of("1ms..5ms", "4ms..9ms")).toEqual({
+      path: "network.latency.most",
+      got: "4",
+      allowed: expect.stringMatching(/^a whole number of ms from 5 to /),
+    });
+  });
+
   test.each([
     ["crowd.clients=10..20", "largest"],
     ["rules.organization.rest.limit=10..20", "smallest"],

@@ -102,7 +102,9 @@ describe("limits that would have done", () => {
   test("by the demand, as an interval", () => {
     const limit = (low: number, high: number) => ({ words: "requests", limit: 200, low, high });
     const told = (limits: object[], untold = 0, retries = 40) =>
-      demandWords(view({ demand: { wishes: 1_000, retries, untold, untoldUsers: 2, limits } }));
+      demandWords(
+        view({ under: "rules", demand: { wishes: 1_000, retries, untold, untoldUsers: 2, limits } }),
+      );
     const put =
       "The log's own refusals put calls off. Had each come when it was first wanted, the 1,000 calls would";
     const tries = " 40 refusals count as tries of a call that came again.";
@@ -116,6 +118,8 @@ describe("limits that would have done", () => {
     expect(told([], 1, 1)).toBe(
       `${or(put)} fit into these limits. 1 refusal counts as a try of a call that came again.${untold}`,
     );
+    const demand = { wishes: 9, retries: 1, untold: 1, untoldUsers: 1, limits: [] };
+    expect(demandWords(view({ demand, under: "policy" }))).toContain("1 refusal of 1 caller came again");
     expect(told([], 1, 0)).toBe(
       `${or(put).replace("put calls", "may have put calls")} fit into these limits.${untold}`,
     );

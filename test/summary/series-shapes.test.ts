@@ -287,11 +287,24 @@ describe("figures of a replay", () => {
       [{ refusedByUser: "< 1" }, "policy"],
       [{ "agents.refused": "< 1" }, "rules"],
       [{ points: "< 1" }, "rules"],
+      [{ zzz: "<1" }, "rules"],
       [{ refused: "a few" }, "rules"],
     ] as const)
       expect(() => requireReplayFigures(expected, limits), JSON.stringify(expected)).toThrow(
         expect.objectContaining({ code: "SCENARIO_INVALID", problems: [expect.anything()] }),
       );
+    expect(() => requireReplayFigures({ zzz: "<1" }, "policy")).toThrow(
+      expect.objectContaining({
+        problems: [
+          {
+            path: 'expect["zzz"]',
+            got: "zzz",
+            allowed:
+              "a figure that a log has: calls, admitted, refused, refusedShare, jobs, gaveUp, statusCalls, waitP50Ms, waitP95Ms, waitP99Ms, waitMaxMs",
+          },
+        ],
+      }),
+    );
   });
 });
 

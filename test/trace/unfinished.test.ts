@@ -1,5 +1,6 @@
 // Traces of a run that was cut off, at any byte.
 import { describe, expect, test } from "vitest";
+import { lineLengthMost } from "../../src/trace/blocks.ts";
 import { readTrace } from "../../src/trace/read.ts";
 import { unfinishedTrace } from "../../src/trace/unfinished.ts";
 import { chunks, headerLine, line, text } from "./samples.ts";
@@ -35,6 +36,13 @@ describe("a trace that was cut off", () => {
       const source = chunks(bytes.subarray(0, cut), 7);
       expect(await textOf(unfinishedTrace(source))).toBe(new TextDecoder().decode(bytes.subarray(0, cut)));
     }
+  });
+
+  test("in a line that is too long is refused by that line's number", async () => {
+    const source = chunks(`${"\n".repeat(4)}${"x".repeat(lineLengthMost + 1)}`, 1 << 22);
+    await expect(textOf(unfinishedTrace(source))).rejects.toMatchObject({
+      problems: [{ path: expect.stringMatching(/^line 5\b/) }],
+    });
   });
 
   test("that is none is left as it is, but for its last line", async () => {
