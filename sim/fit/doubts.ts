@@ -54,7 +54,7 @@ export function doubtsOf(
   return [
     ...plain(roomDoubts(recording, limits)),
     ...plain(daysDoubt(days, spanDays)),
-    ...weekdaysDoubt(recording, spanDays).map((text): Doubt => ({ text, about: "weekdays" })),
+    ...weekdaysDoubt(recording, spanDays, profiles).map((text): Doubt => ({ text, about: "weekdays" })),
     ...demandDoubt(recording),
     ...reactionsDoubt(populations, recording),
     ...adaptingDoubt(profiles, populations),

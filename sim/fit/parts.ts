@@ -2,7 +2,7 @@
 // beside them.
 import { timetableOf } from "./arrivals.ts";
 import { bySessions, bySize, type RhythmFit } from "./comings.ts";
-import { isWeekend, minuteMs, weekdayOf } from "./days.ts";
+import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
@@ -27,12 +27,13 @@ import { timetablesOf } from "./timetables.ts";
 import { visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
 import { type FoundWakes, wakesIn } from "./wakes.ts";
+import { busyDaysOf, pairsApart, runsOf, weekdays } from "./weekdays.ts";
 import { wokenParts } from "./woken-parts.ts";
 import { workdaysOf } from "./workdays.ts";
 
 /** Splits each caller's calls by behaviour; callers with only one behaviour stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
-  const clocks = profiles.map((profile) => {
+  const found = profiles.map((profile) => {
     const { timetables, rest } = isSteady(profile)
       ? { timetables: [], rest: [] }
       : timetablesOf(profile, recording);
@@ -41,6 +42,11 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
       rest: timetables.length === 0 ? profile : restOf(profile, rest, recording),
     };
   });
+  const busyDays = busyDaysOf(found.map(({ timetables }) => timetables));
+  const clocks = found.map(({ timetables, rest }) => ({
+    timetables: busyDays.length === 0 ? timetables : timetables.map((each) => ({ ...each, busyDays })),
+    rest,
+  }));
   const wakes = wakesIn(
     clocks.flatMap(({ rest }) => rest ?? []),
     recording,
@@ -204,36 +210,43 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
 
 /** Least ratio of the usual sizes of runs on weekdays and at weekends, either way, that makes them two kinds. */
 const daysApartTimes = 2;
-/** Least share of pairs of a weekday's run and a weekend's that differ alike. */
-const pairsApart = 0.9;
 
-/** Returns the lines of cron of a daily job with the sizes of its runs: two if it does less, or more, at weekends. */
+/**
+ * Returns the lines of cron of a daily job with the sizes of its runs: of weekends apart if it does less then, or more;
+ * and of the weekdays on which all do more.
+ */
 function runsByDay(
   schedule: string,
   own: readonly ClockedSessions[],
 ): readonly { readonly schedule: string; readonly sizes: readonly number[] }[] {
   const whole = [{ schedule, sizes: own.flatMap(({ sizes }) => sizes) }];
-  if (!/^\d+ \d+ \* \* \*$/.test(schedule)) return whole;
-  const runs = own.flatMap(({ startsMs, sizes }) =>
-    startsMs.length === sizes.length
-      ? startsMs.map((startMs, run) => ({
-          atWeekend: isWeekend(weekdayOf(startMs)),
-          size: sizes[run] as number,
-        }))
-      : [],
+  const [, time, named] = /^(\d+ \d+ \* \*) (\*|1-5)$/.exec(schedule) ?? [];
+  if (time === undefined) return whole;
+  const runs = own.flatMap(runsOf);
+  const busy = own[0]?.busyDays ?? [];
+  const sizesOn = (some: readonly number[]): number[] =>
+    runs.filter(({ weekday }) => some.includes(weekday)).map(({ size }) => size);
+  const weekend = named === "*" && areApart(sizesOn(weekdays), sizesOn([0, 6])) ? [0, 6] : [];
+  if (busy.length + weekend.length === 0) return whole;
+  const usual = (named === "*" ? [0, ...weekdays, 6] : weekdays).filter(
+    (day) => !busy.includes(day) && !weekend.includes(day),
   );
-  const sizesOf = (atWeekend: boolean): number[] =>
-    runs.filter((run) => run.atWeekend === atWeekend).map(({ size }) => size);
-  const [weekdays, weekend] = [sizesOf(false), sizesOf(true)];
-  if (weekdays.length < 4 || weekend.length < 2) return whole;
-  const times = new SortedSample(weekdays).median / new SortedSample(weekend).median;
-  if (times < daysApartTimes && times > 1 / daysApartTimes) return whole;
-  const pairs = weekdays.flatMap((size) => weekend.map((other) => (times > 1 ? size > other : size < other)));
-  if (pairs.filter(Boolean).length < pairsApart * pairs.length) return whole;
-  return [
-    { schedule: schedule.replace(/\*$/, "1-5"), sizes: weekdays },
-    { schedule: schedule.replace(/\*$/, "0,6"), sizes: weekend },
-  ];
+  return [busy, usual, weekend].flatMap((some) => {
+    const sizes = sizesOn(some);
+    const text = some.join(",").replace("1,2,3,4,5", "1-5");
+    return sizes.length === 0 ? [] : [{ schedule: `${time} ${text}`, sizes }];
+  });
+}
+
+/** Tells whether runs on weekdays and at weekends are of two kinds, by their sizes. */
+function areApart(onWeekdays: readonly number[], atWeekends: readonly number[]): boolean {
+  if (onWeekdays.length < 4 || atWeekends.length < 2) return false;
+  const times = new SortedSample(onWeekdays).median / new SortedSample(atWeekends).median;
+  if (times < daysApartTimes && times > 1 / daysApartTimes) return false;
+  const pairs = onWeekdays.flatMap((size) =>
+    atWeekends.map((other) => (times > 1 ? size > other : size < other)),
+  );
+  return pairs.filter(Boolean).length >= pairsApart * pairs.length;
 }
 
 /** Largest ratio between the periods of one part. */

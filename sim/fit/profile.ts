@@ -59,6 +59,8 @@ export interface ClockedSessions {
   readonly sizes: readonly number[];
   /** Pauses from an answer to the next job, within sessions, ms. */
   readonly pausesMs: readonly number[];
+  /** Weekdays on which the daily jobs of all callers do more than on the others, 1 for Monday; absent: none. */
+  readonly busyDays?: readonly number[];
 }
 
 /** One caller's calls after one event. */

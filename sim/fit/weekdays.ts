@@ -1,6 +1,7 @@
 // Weekdays that a recording has only once: a different one may differ each week, or only that once. No fit can know.
 import { weekdayName } from "../../src/rules/words.ts";
 import { dateOf, dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
+import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample, sumOf } from "./statistics.ts";
 
@@ -8,8 +9,58 @@ import { SortedSample, sumOf } from "./statistics.ts";
 const hoursLeast = 12;
 /** Largest ratio of calls between one of five weekdays and the others if all are alike. */
 const alikeTimes = 1.2;
-/** Least ratio, either way, of a day's calls to those of the others from which the sentence names the day. */
+/** Ratio, either way, from which the sentence names the day though few callers differ alike. */
 const apartTimes = 1.5;
+
+/** From Monday to Friday. */
+export const weekdays = [1, 2, 3, 4, 5] as const;
+/** Least share of callers, or of pairs of two days' runs, that differ alike where the days are of two kinds. */
+export const pairsApart = 0.9;
+/** Least number of callers who do more on the same days: fewer may by chance. */
+const callersTell = 5;
+
+/** Returns the days and sizes of a timetable's runs. */
+export const runsOf = ({ startsMs, sizes }: ClockedSessions): Run[] =>
+  startsMs.length === sizes.length
+    ? startsMs.map((startMs, run) => ({
+        day: Math.floor(startMs / dayMs),
+        weekday: weekdayOf(startMs),
+        size: sizes[run] as number,
+      }))
+    : [];
+
+interface Run {
+  /** Days since the epoch. */
+  readonly day: number;
+  readonly weekday: number;
+  readonly size: number;
+}
+
+/** Returns the mean number of jobs of a day with runs; 0 if there is none. */
+const meanOf = (runs: readonly Run[]): number =>
+  sumOf(runs.map(({ size }) => size)) / Math.max(1, new Set(runs.map(({ day }) => day)).size);
+
+/** Returns the weekdays on which the daily jobs of nearly all callers do more than on the others; empty: on none. */
+export function busyDaysOf(callers: readonly (readonly ClockedSessions[])[]): readonly number[] {
+  const loads = callers.flatMap((timetables) => {
+    const runs = timetables.filter(({ periodMs }) => periodMs === dayMs).flatMap(runsOf);
+    const load = weekdays.map((day) => meanOf(runs.filter(({ weekday }) => weekday === day)));
+    const all = sumOf(load);
+    return load.includes(0) ? [] : [load.map((size) => size / all)];
+  });
+  if (loads.length < callersTell) return [];
+  const shareOf = (day: number): number => sumOf(loads.map((load) => load[day - 1] as number));
+  const days = weekdays.toSorted((a, b) => shareOf(b) - shareOf(a));
+  const timesNext = (place: number): number =>
+    shareOf(days[place] as number) / shareOf(days[place + 1] as number);
+  const [last = 0] = [0, 1, 2, 3].toSorted((a, b) => timesNext(b) - timesNext(a));
+  const [busy, others] = [days.slice(0, last + 1), days.slice(last + 1)];
+  const pairs = loads.flatMap((load) =>
+    busy.flatMap((day) => others.map((other) => (load[day - 1] as number) > (load[other - 1] as number))),
+  );
+  const apart = timesNext(last) >= alikeTimes && pairs.filter(Boolean).length >= pairsApart * pairs.length;
+  return apart ? busy.toSorted((a, b) => a - b) : [];
+}
 
 /** Number of calls of a weekday by hour; `null` for hours that were not recorded. */
 interface Weekday {
@@ -18,19 +69,43 @@ interface Weekday {
 }
 
 /** Returns a sentence on weekdays recorded only once; none if all five were recorded and are alike. */
-export function weekdaysDoubt(recording: Recording, spanDays: number): string[] {
+export function weekdaysDoubt(
+  recording: Recording,
+  spanDays: number,
+  profiles: readonly Profile[] = [],
+): string[] {
   if (spanDays < 2 - 1 / 24 || spanDays >= 14 - 1 / 24) return [];
   const days = weekdaysIn(recording);
+  const [busy = []] = profiles.flatMap(
+    ({ apart }) => apart?.timetables.map(({ busyDays }) => busyDays) ?? [],
+  );
   const apart = (day: Weekday): number => Math.max(timesOthers(day, days), 1 / timesOthers(day, days));
   const [odd] = days.toSorted((a, b) => apart(b) - apart(a));
   if (odd === undefined || (days.length >= 5 && apart(odd) <= alikeTimes)) return [];
   const named =
-    apart(odd) < apartTimes
+    apart(odd) < apartTimes && !isOddForMost(odd, recording)
       ? ""
       : ` ${weekdayName(odd.day * dayMs)} (${dateOf(odd.day * dayMs)}) had ${timesOthers(odd, days).toFixed(1)} times the calls of the other weekdays.`;
   const seen =
     spanDays > 7 + 1 / 24 ? "Some weekdays were recorded only once" : "No weekday was recorded twice";
-  return [`${seen}: whether one is busier every week is not told, and the scenario takes all alike.${named}`];
+  const but =
+    busy.length === 0
+      ? ""
+      : `, but has daily jobs do more on each ${busy.map((day) => weekdayName((day + 3) * dayMs)).join(" and ")}`;
+  return [
+    `${seen}: whether one is busier every week is not told, and the scenario takes all alike${but}.${named}`,
+  ];
+}
+
+/** Tells whether a day differs from the others in the same way for nearly all callers. */
+function isOddForMost(odd: Weekday, recording: Recording): boolean {
+  const isMore = timesOthers(odd, weekdaysIn(recording)) > 1;
+  const alike = recording.callers.filter((caller) => {
+    const days = weekdaysIn({ ...recording, callers: [caller] });
+    const times = timesOthers(days.find(({ day }) => day === odd.day) ?? odd, days);
+    return isMore ? times > 1 : times < 1;
+  });
+  return alike.length >= Math.max(callersTell, pairsApart * recording.callers.length);
 }
 
 function weekdaysIn({ callers, startedAtMs, endedAtMs }: Recording): readonly Weekday[] {

@@ -122,8 +122,8 @@ describe("calls by a timetable", () => {
 
 describe("a daily job's runs", () => {
   /** Sizes of ten days from a Thursday on. */
-  const linesOf = (sizes: readonly number[]) =>
-    partsOf([clocked({ ...nine, sizes })], recording)?.parts.map(({ behaviour }) =>
+  const linesOf = (sizes: readonly number[], busyDays: readonly number[] = [], { timetable } = nine) =>
+    partsOf([clocked({ ...nine, timetable, sizes, busyDays })], recording)?.parts.map(({ behaviour }) =>
       behaviour.kind === "timetable" ? [behaviour.at, behaviour.calls] : [],
     );
   const constant = (ms: number) => ({ kind: "constant", ms });
@@ -138,6 +138,24 @@ describe("a daily job's runs", () => {
     expect(linesOf(ofDays(10, 20))).toHaveLength(2);
     expect(linesOf(ofDays(10, 6))).toHaveLength(1);
     expect(linesOf(ofDays(10, 19))).toHaveLength(1);
+  });
+
+  test("have lines of their own on the days on which all callers do more", () => {
+    // Thursdays and Fridays, of which there are two each.
+    const sizes = many(10, (day) => [15, 15, 2, 2, 10, 10, 10][day % 7] as number);
+    expect(linesOf(sizes, [4, 5])).toEqual([
+      ["0 9 * * 4,5", constant(15)],
+      ["0 9 * * 1,2,3", constant(10)],
+      ["0 9 * * 0,6", constant(2)],
+    ]);
+    const even = many(10, (day) => (day % 7 < 2 ? 15 : 10));
+    expect(linesOf(even, [4, 5])).toEqual([
+      ["0 9 * * 4,5", constant(15)],
+      ["0 9 * * 0,1,2,3,6", constant(10)],
+    ]);
+    const working = daily("0 9 * * 1-5", 9 * hourMs);
+    expect(linesOf(even, [4, 5], working)?.map(([at]) => at)).toEqual(["0 9 * * 4,5", "0 9 * * 1,2,3"]);
+    expect(linesOf(even, [4, 5], daily("0 * * * *", 9 * hourMs))).toHaveLength(1);
   });
 
   test("have one line where some at weekends are as long as on other days", () => {

@@ -1,8 +1,9 @@
 // The sentence on weekdays that were recorded once, by the numbers of calls of each day.
 import { describe, expect, test } from "vitest";
 import { dayMs, hourMs } from "../../sim/fit/days.ts";
+import type { ClockedSessions, Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { weekdaysDoubt } from "../../sim/fit/weekdays.ts";
+import { busyDaysOf, weekdaysDoubt } from "../../sim/fit/weekdays.ts";
 
 /** A Monday: the epoch began on a Thursday. */
 const monday = 4 * dayMs;
@@ -50,6 +51,73 @@ describe("five weekdays", () => {
   test("on which nobody called have nothing to differ from", () => {
     expect(of(0, 0, 0, 0, 0, 9, 9)).toEqual([]);
     expect(of(0, 0, 5, 0, 0, 9, 9)).toEqual([]);
+  });
+});
+
+/** So many recordings beside each other. */
+const together = (counts: readonly (readonly number[])[]): Recording => ({
+  ...recordingOf([1, 1, 1, 1, 1, 1, 1]),
+  callers: counts.map((each) => ({
+    calls: recordingOf(each).callers.flatMap(({ calls }) => calls),
+  })) as never,
+});
+
+describe("a day that differs by less than half", () => {
+  const usual = [10, 10, 10, 10, 10, 1, 1];
+  const monday = [13, ...usual.slice(1)];
+  const named = `${alone} Monday (1970-01-05) had 1.3 times the calls of the other weekdays.`;
+  const among = (...counts: readonly (readonly number[])[]): string[] =>
+    weekdaysDoubt(together(counts), days);
+
+  test("is named if five callers and nine of ten differ alike", () => {
+    expect(among(...Array(5).fill(monday))).toEqual([named]);
+    expect(among(...Array(4).fill(monday))).toEqual([alone]);
+    expect(among(...Array(9).fill(monday), usual)).toEqual([named]);
+    expect(among(...Array(8).fill(monday), usual)).toEqual([alone]);
+    const quiet = [7, ...usual.slice(1)];
+    expect(among(...Array(5).fill(quiet))[0]).toContain(" Monday (1970-01-05) had 0.7 times");
+    expect(among(...Array(17).fill(quiet), monday, usual)).toEqual([alone]);
+  });
+});
+
+describe("daily jobs", () => {
+  /** A daily job from a Monday on, with runs of these sizes. */
+  const jobOf = (sizes: readonly number[], periodMs = dayMs) =>
+    ({
+      periodMs,
+      sizes,
+      startsMs: sizes.map((_, day) => monday + day * dayMs),
+    }) as unknown as ClockedSessions;
+  const busy = (all: readonly (readonly number[])[]): readonly number[] =>
+    busyDaysOf(all.map((sizes) => [jobOf(sizes)]));
+  const heavy = [15, 10, 11, 10, 14, 2, 30];
+
+  test("of five callers do more on the same weekdays if nine of ten pairs of days say so", () => {
+    expect(busy(Array(5).fill(heavy))).toEqual([1, 5]);
+    expect(busy(Array(4).fill(heavy))).toEqual([]);
+    const other = [10, 15, 11, 14, 10, 2, 30];
+    expect(busy([...Array(9).fill(heavy), other])).toEqual([1, 5]);
+    expect(busy([...Array(5).fill(heavy), other])).toEqual([]);
+  });
+
+  test("do no more by less than a fifth", () => {
+    expect(busy(Array(9).fill([12, 10, 10, 10, 10]))).toEqual([1]);
+    expect(busy(Array(9).fill([11.9, 10, 10, 10, 10]))).toEqual([]);
+  });
+
+  test("are compared by the mean of a day, on all weekdays, without those of other periods", () => {
+    // Monday to Wednesday twice.
+    expect(busy(Array(5).fill([10, 10, 10, 10, 10, 1, 1, 10, 10, 10]))).toEqual([]);
+    expect(busy(Array(5).fill([15, 10, 10, 10]))).toEqual([]);
+    expect(busyDaysOf(Array(5).fill([jobOf(heavy, dayMs / 24)]))).toEqual([]);
+  });
+
+  test("that do more on some weekdays are named", () => {
+    const timetables = [{ ...jobOf(heavy), busyDays: [1, 5] }];
+    const profiles = [{ apart: null }, { apart: { timetables } }] as unknown as readonly Profile[];
+    expect(weekdaysDoubt(recordingOf([10, 10]), days, profiles)).toEqual([
+      alone.replace(".", ", but has daily jobs do more on each Monday and Friday."),
+    ]);
   });
 });
 
