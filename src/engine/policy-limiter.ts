@@ -243,7 +243,11 @@ export class PolicyLimiter {
 
   #caller(caller: Caller, { quotas }: CompiledOperation): number {
     const known = this.#callers.find(caller);
-    return known ?? this.#callerOf(caller, quotas);
+    if (known === undefined) return this.#callerOf(caller, quotas);
+    // A caller that is known by other operations may lack an attribute of this one's.
+    for (const quota of quotas)
+      if (this.#core.rowOf(known, quota) === NO_ROW) return this.#callerOf(caller, quotas);
+    return known;
   }
 
   /** Returns the caller's handle. Its rows are those of all quotas whose keys it fills, which include these. */

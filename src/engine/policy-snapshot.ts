@@ -1,6 +1,6 @@
 // The state of a limiter by policy, as plain JSON. A snapshot may come from a file, so that it is read like any input.
 import * as v from "valibot";
-import type { Policy } from "../policy/policy.ts";
+import type { Policy, Quota } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 
 const whole = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -47,13 +47,15 @@ function misplaced({ quotas }: Policy, snapshot: PolicySnapshot, field: "enforce
   const seen = new Set<string>();
   return snapshot[field].flatMap(({ quota, key }, index): Problem[] => {
     const path = `${field}.${index}`;
-    const own = Object.hasOwn(quotas, quota) ? quotas[quota]?.key : undefined;
+    const { key: own, enforced } = Object.hasOwn(quotas, quota) ? (quotas[quota] as Quota) : {};
     if (own === undefined)
       return [{ path: `${path}.quota`, got: quote(quota), allowed: Object.keys(quotas).join(", ") }];
     if (own.length !== Object.keys(key).length || own.some((attribute) => !Object.hasOwn(key, attribute)))
       return [
         { path: `${path}.key`, got: quote(key), allowed: `an object of ${own.join(", ") || "nothing"}` },
       ];
+    if (field === "enforced" && typeof enforced === "object")
+      return [{ path: `${path}.quota`, got: quote(quota), allowed: `${enforced.with}, which it follows` }];
     const name = JSON.stringify([quota, ...own.map((attribute) => key[attribute])]);
     const isKnown = seen.has(name);
     seen.add(name);

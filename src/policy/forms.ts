@@ -51,10 +51,15 @@ export const object = <const E extends v.ObjectEntries>(entries: E) =>
 
 const namePattern = /^[A-Za-z_][\w.-]*$/;
 const nameWords = "a name: a letter or _, then letters, digits, dots, dashes, underscores";
-export const name = v.pipe(v.string(nameWords), v.regex(namePattern, nameWords));
+const reservedWords = "names other than those of every JavaScript object, as constructor and toString";
+/** Tells whether JavaScript treats a name specially: every object seems to have it, or `v.record` drops it. */
+const isReserved = (word: string): boolean => word in Object.prototype || word === "prototype";
+export const name = v.pipe(
+  v.string(nameWords),
+  v.regex(namePattern, nameWords),
+  v.check((word) => !isReserved(word), reservedWords),
+);
 
-/** Names that are refused first: JavaScript treats them specially, and `v.record` drops them. */
-const reserved = ["__proto__", "prototype", "constructor"];
 export const byName = <const S extends v.GenericSchema>(
   what: string,
   value: S,
@@ -62,10 +67,7 @@ export const byName = <const S extends v.GenericSchema>(
 ) =>
   v.pipe(
     v.custom<object>(isPlainObject, `an object of ${what} by name`),
-    v.check(
-      (named) => !reserved.some((word) => Object.hasOwn(named, word)),
-      `names that are no ${reserved.join(", ")}`,
-    ),
+    v.check((named) => !Object.keys(named).some(isReserved), reservedWords),
     v.record(key, value),
   ) as unknown as v.GenericSchema<Record<string, v.InferInput<S>>, Record<string, v.InferOutput<S>>>;
 

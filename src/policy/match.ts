@@ -44,7 +44,10 @@ export function statusRequest(
 
 /** Returns the text of a sample's path or body, with attributes in place of their names in braces. */
 export const filled = (text: string, attributes: Readonly<Record<string, string>>): string =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => attributes[name] ?? whole);
+  text.replace(
+    /\{(\w+)\}/g,
+    (whole, name: string) => (Object.hasOwn(attributes, name) ? attributes[name] : undefined) ?? whole,
+  );
 
 /** Returns the value of the header by which a caller authenticates. */
 export const credentialOf = ({ form }: Pick<Policy["auth"], "form">, token: string): string =>

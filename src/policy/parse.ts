@@ -115,7 +115,10 @@ function withoutWindow({ quotas }: ReadPolicy): Problem[] {
   );
 }
 
-function completed({ $schema: _, quotas, auth, ...policy }: ReadPolicy): Policy {
+function completed({ $schema: _, quotas, auth, ...rest }: ReadPolicy): Policy {
+  // A final slash changes no request's path (`segmentsOf`).
+  const routes = rest.routes.map((route) => ({ ...route, path: route.path.replace(/(?<=.)\/$/, "") }));
+  const policy = { ...rest, routes };
   const complete = Object.fromEntries(
     Object.entries(quotas).map(([name, quota]) => {
       const length = calendarLength(quota.algorithm);

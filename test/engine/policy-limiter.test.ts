@@ -228,6 +228,11 @@ describe("a limiter refuses what it cannot do", () => {
       { counts: [0, 1].map(() => ({ quota: "tenant", key: { tenant: "acme" }, state })) },
       [{ path: "counts.1", got: '{"tenant":"acme"}', allowed: "each count once" }],
     ],
+    [
+      "a switch that follows another",
+      { enforced: [{ quota: "burst", key: { user: "ann", model: "m" }, enforced: true }] },
+      [{ path: "enforced.0.quota", got: '"burst"', allowed: "anybody, which it follows" }],
+    ],
     ["no snapshot", { counts: 3 }, [{ path: "counts", got: "3" }]],
   ])("a snapshot with %s", (_, change, problems) => {
     expect(() => PolicyLimiter.restore(policy, { ...limiter.snapshot(), ...change } as never)).toThrow(
@@ -237,6 +242,22 @@ describe("a limiter refuses what it cannot do", () => {
       }),
     );
   });
+});
+
+test("a caller who is known lacks an attribute of another operation all the same", () => {
+  const algorithm = { kind: "fixed-window", limit: 2, windowSeconds: 60 };
+  const limiter = new PolicyLimiter(
+    parsePolicy({
+      ...{ version: 2, name: "two", auth: { attributes: ["org", "user"] } },
+      quotas: { all: { algorithm, key: ["org"] }, own: { algorithm, key: ["org", "user"] } },
+      operations: { list: { uses: { all: 1 } }, write: { uses: { own: 1 } } },
+    }),
+  );
+  const caller = { org: "acme" };
+  expect(limiter.decide({ caller, operation: "list", cost: 1 }, 0).refusedBy).toBeNull();
+  expect(() => limiter.decide({ caller, operation: "write", cost: 1 }, 0)).toThrow(
+    "caller.user must be text",
+  );
 });
 
 test("a limiter that is swept forgets what says nothing, and nothing else", () => {

@@ -1,7 +1,7 @@
 // Requests by route, the tokens of a policy's callers, and windows in the place of what cannot be enforced.
 import { describe, expect, test } from "vitest";
 import { asWindows, unenforceable } from "../../src/policy/as-window.ts";
-import { routeOf } from "../../src/policy/match.ts";
+import { filled, routeOf } from "../../src/policy/match.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { parsePolicyTokens } from "../../src/policy/tokens.ts";
 
@@ -22,9 +22,13 @@ const policy = parsePolicy({
     { methods: ["get"], path: "/shops/{shop}/items", operation: "read" },
     { path: "/graphql", graphql: "mutation", operation: "write", attributes: { shop: { text: "one" } } },
     { path: "/admin/**", host: "Admin.Example.com", operation: "other" },
-    { path: "/hold/{shop}", operation: "hold" },
+    { path: "/hold/{shop}/", operation: "hold" },
     { path: "/limits", operation: "status" },
   ],
+});
+
+test("braces around the name of no attribute stay as they are", () => {
+  expect(filled("/{shop}/{toString}/{other}", { shop: "acme" })).toBe("/acme/{toString}/{other}");
 });
 
 test.each([
@@ -33,6 +37,8 @@ test.each([
   ["POST", "/shops/acme/items", "example.com", null, null, {}],
   ["GET", "/shops/acme/items/7", "example.com", null, null, {}],
   ["GET", "/shops//items", "example.com", null, null, {}],
+  ["GET", "/hold/acme", "example.com", null, "hold", { shop: "acme" }],
+  ["GET", "/hold/acme/", "example.com", null, "hold", { shop: "acme" }],
   ["POST", "/graphql", "example.com", "mutation", "write", {}],
   ["POST", "/graphql", "example.com", "query", null, {}],
   ["GET", "/admin", "admin.example.com", null, "other", {}],
