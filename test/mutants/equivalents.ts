@@ -910,6 +910,62 @@ const equivalents: readonly Equivalent[] = [
     becomes: "1",
     reason: "every pointer begins with a slash, and parents are only compared",
   },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "const isInText = Uint8Array.from({ length: 256 }, (_, byte) =>",
+    was: "256",
+    becomes: "512",
+    reason: "no byte is above 255",
+  },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "const isEscape = Uint8Array.from({ length: 256 }, (_, byte) =>",
+    was: "256",
+    becomes: "512",
+    reason: "no byte is above 255",
+  },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "#view: DataView = new DataView(new ArrayBuffer(0));",
+    was: "0",
+    becomes: "1",
+    reason: "a scanner is told of a view before it reads",
+  },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "#at = 0;",
+    was: "0",
+    becomes: "1",
+    reason: "a scanner is told of a place before it reads",
+  },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "#keyEnd = 0;",
+    was: "0",
+    becomes: "1",
+    reason: "it is set with each key",
+  },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "if (before === null) wanted.first = member;",
+    was: "wanted.first = member;",
+    becomes: ";",
+    reason: "the member that came last time is only looked at first",
+  },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "else before.next = member;",
+    was: "before.next = member;",
+    becomes: ";",
+    reason: "the member that came last time is only looked at first",
+  },
+  {
+    path: "src/logs/json-scanner.ts",
+    text: "before = member;",
+    was: "before = member;",
+    becomes: ";",
+    reason: "the member that came last time is only looked at first",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
