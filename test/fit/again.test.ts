@@ -19,6 +19,17 @@ describe("calls that come back after a fixed wait", () => {
     expect([gain, share, expected]).toEqual([expect.closeTo(0, 9), 0, 3]);
   });
 
+  test("are none, and none are expected, where no wait is over", () => {
+    const { gain, share, expected } = comingBack(fixed(10 * s), [stretch(callsAt(0, 3 * s), 5 * s)], 0);
+    expect([gain, share, expected]).toEqual([expect.closeTo(0, 9), 0, 0]);
+  });
+
+  test("are no more than all, where a call came in the first part of its wait", () => {
+    const calls = callsAt(0, 1 * s);
+    const { share, expected } = comingBack(fixed(1 * s, 2 * s - 1), [stretch(calls, 1250)], 0);
+    expect([share, expected]).toEqual([1, 0.25]);
+  });
+
   test("are expected of calls whose wait is over, and of the part that is", () => {
     const of = (untilMs: number, slackMs = 0) =>
       comingBack(fixed(1 * s, 2 * s - 1), [stretch(callsAt(0, 60 * s), untilMs)], slackMs).expected;
