@@ -53,6 +53,7 @@ export type CallPace =
 export interface ClockedSessions {
   readonly timetable: Timetable;
   readonly periodMs: number;
+  /** Start of each session, ms since the epoch. */
   readonly startsMs: readonly number[];
   readonly jobs: readonly RecordedJob[];
   /** Number of jobs of each session. */

@@ -274,8 +274,9 @@ function bySize(
     clocked(base, timetable, periodMs, awayMs),
     ...long.map(([minute, sessions]) => {
       const schedule = `${minute % 60} ${Math.floor(minute / 60)} * * ${timetable.schedule.endsWith("1-5") ? "1-5" : "*"}`;
-      const beyond = sessions.map((jobs) => jobs.slice(usual));
-      const startsMs = sessions.map((jobs) => (jobs[0] as RecordedJob).startMs);
+      const longer = sessions.filter(({ length }) => length > usual);
+      const beyond = longer.map((jobs) => jobs.slice(usual));
+      const startsMs = longer.map((jobs) => (jobs[0] as RecordedJob).startMs);
       return { ...clocked(beyond, { ...timetable, schedule }, dayMs, awayMs), startsMs };
     }),
   ];

@@ -21,13 +21,11 @@ const callersTell = 5;
 
 /** Returns the days and sizes of a timetable's runs. */
 export const runsOf = ({ startsMs, sizes }: ClockedSessions): Run[] =>
-  startsMs.length === sizes.length
-    ? startsMs.map((startMs, run) => ({
-        day: Math.floor(startMs / dayMs),
-        weekday: weekdayOf(startMs),
-        size: sizes[run] as number,
-      }))
-    : [];
+  startsMs.map((startMs, run) => ({
+    day: Math.floor(startMs / dayMs),
+    weekday: weekdayOf(startMs),
+    size: sizes[run] as number,
+  }));
 
 interface Run {
   /** Days since the epoch. */

@@ -208,6 +208,15 @@ describe("a nightly job beside an hourly one", () => {
     });
   });
 
+  test("did not start in a night without it", () => {
+    const nights = [0, 1, 2, 4, 5];
+    const { timetables } = found([...each(60, [20], 6 * 24), ...nightly([3], nights)], 6 * 24);
+    expect(timetables[1]).toMatchObject({
+      sizes: many(5, () => 12),
+      startsMs: nights.map((day) => monday + day * dayMs + 3 * hourMs + 20 * minuteMs),
+    });
+  });
+
   test("of working days has none at weekends, either", () => {
     const working = (ms: number): boolean => Math.floor(ms / dayMs) % 7 < 5;
     const jobs = [
