@@ -130,14 +130,20 @@ const perScope = <T>(of: (scope: Scope) => T) => ({ rest: of("rest"), graphql: o
 /** Returns the rules nearest to the four quotas, with defaults for what rules cannot express. */
 function closestRules({ quotas, overrides }: Policy): Rules {
   const of = (scope: Scope, owner: Owner): Quota | undefined => quotas[quotaNames[scope][owner]];
-  return parseRules({
+  const rules = parseRules({
     organization: perScope((scope) => limitsOf(of(scope, "organization"), true)),
     user: perScope((scope) => limitsOf(of(scope, "user"), false)),
     semantics: eachSwitch((name) =>
       perScope((scope) => switchIn(name, scope, of(scope, "organization"), of(scope, "user"))),
     ),
-    ...overridesIn(overrides),
   });
+  try {
+    return parseRules({ ...rules, ...overridesIn(overrides) });
+  } catch (error) {
+    // Rules have no such override, as that of a bucket's capacity.
+    if (error instanceof SpillwayError) return rules;
+    throw error;
+  }
 }
 
 function limitsOf(quota: Quota | undefined, isOrganization: boolean) {

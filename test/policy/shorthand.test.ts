@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { scriptArbitrary, usualProfile } from "../../src/laws/arbitraries.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { Policy, RequestSample } from "../../src/policy/policy.ts";
-import { policyOf, rulesOf } from "../../src/policy/shorthand.ts";
+import { asRules, policyOf, rulesOf } from "../../src/policy/shorthand.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
@@ -105,5 +105,31 @@ describe("its requests", () => {
     for (const [status, request] of Object.entries(provoke) as [string, RequestSample][])
       expect((await send(service, request)).statusCode).toBe(Number(status));
     expect(Object.keys(provoke)).toEqual(["400", "404", "405"]);
+  });
+});
+
+describe("overrides that no rules have make no rules", () => {
+  const window = { kind: "fixed-window", limit: 5, windowSeconds: 60 };
+  const bucket = { kind: "token-bucket", capacity: 5, refill: { amount: 1, everyMs: 1_000 } };
+  test.each([
+    ["of a bucket", "rest", bucket, { organization: "acme" }, { capacity: 3 }],
+    [
+      "of an organization whose name is reserved",
+      "rest",
+      window,
+      { organization: "constructor" },
+      { limit: 3 },
+    ],
+    ["of a user without a name", "rest_user", window, { organization: "acme", user: "" }, { limit: 3 }],
+    ["of a user's refusing", "rest_user", window, { organization: "acme", user: "ann" }, { enforced: false }],
+  ])("%s", (_, quota, algorithm, match, changed) => {
+    const policy = parsePolicy({
+      ...{ version: 2, name: "own", auth: { attributes: ["organization", "user"] } },
+      quotas: { [quota]: { algorithm, key: Object.keys(match) } },
+      operations: { call: { uses: { [quota]: 1 } } },
+      overrides: [{ match, quotas: { [quota]: changed } }],
+    });
+    expect(asRules(policy)).toBeNull();
+    expect(() => rulesOf(policy)).toThrow(expect.objectContaining({ code: "POLICY_UNSUPPORTED" }));
   });
 });
