@@ -12,7 +12,14 @@ import {
   isDearer,
   isDeclared,
 } from "../../src/faults/fits.ts";
-import { headersTwice, silentOn } from "../../src/faults/told.ts";
+import {
+  headersTwice,
+  readingsTold,
+  resetsPast,
+  resetsZero,
+  retriesSoon,
+  silentOn,
+} from "../../src/faults/told.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 
@@ -118,6 +125,7 @@ test("headers are doubled where a reading has some", () => {
   });
   expect(unfit(inHeaders)).toBeNull();
   expect(unfit(inBody, inHeaders)).toBeNull();
+  expect(unfit({ headers: { "X-Limit": "{remaining}/{limit}" } })).toBeNull();
 });
 
 test.each(["refused", "status"] as const)("readings are left out of %s where some are on it", (kind) => {
@@ -134,4 +142,32 @@ test.each(["refused", "status"] as const)("readings are left out of %s where som
   });
   expect(unfit(reading([kind]))).toBeNull();
   expect(unfit(reading(["admitted"]), reading(["admitted", kind]))).toBeNull();
+});
+
+test("readings and resets are changed where there are some of the kind", () => {
+  const reading = (form?: string) => ({
+    headers: { "X-Limit": "{remaining}/{limit}", ...(form && { "X-Reset": "{reset}" }) },
+    ...(form && { reset: { form, means: "estimate" } }),
+  });
+  const gotBy = (...forms: (string | undefined)[]) => {
+    const policy = policyOf({ wire: { revision: "1", readings: forms.map(reading) } });
+    const faults = [readingsTold((told) => told), resetsPast, resetsZero];
+    return faults.map((fault) => fault.unfit(policy)?.got);
+  };
+  const [fits, inSeconds] = [undefined, "no reset in seconds from the answer on"];
+  expect(gotBy()).toEqual(["none", "no reset", inSeconds]);
+  expect(gotBy(undefined)).toEqual([fits, "no reset", inSeconds]);
+  expect(gotBy(undefined, "epoch-s")).toEqual([fits, fits, inSeconds]);
+  expect(gotBy("epoch-s", "delta-s")).toEqual([fits, fits, fits]);
+});
+
+test("retries are told too soon where a header tells them, and a quota is told by it", () => {
+  const fits = (retryAfter: readonly object[], isShown: boolean) => {
+    const shown = isShown ? {} : { shown: { retryAfter: false } };
+    const quotas = { only: { algorithm: bucket, ...shown } };
+    const policy = policyOf({ quotas, wire: { revision: "1", retryAfter } });
+    return retriesSoon.unfit(policy) === null;
+  };
+  const header = { header: "Retry-After", form: "delta-s" };
+  expect([fits([header], true), fits([], true), fits([header], false)]).toEqual([true, false, false]);
 });

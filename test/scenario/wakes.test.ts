@@ -64,6 +64,15 @@ test.each([
   );
 });
 
+test.each([
+  [{ at: "0 9 * * *", perDay: 1 }, "nothing beside at"],
+  [{ perDay: 1, late: "1s" }, "nothing without at"],
+])("%j may have %s", (input, allowed) => {
+  expect(() => parsed(input)).toThrow(
+    expect.objectContaining({ problems: [expect.objectContaining({ allowed })] }),
+  );
+});
+
 describe("events by chance", () => {
   test("come as often as they say, one as likely in any hour", () => {
     const events = eventsOf({ perDay: 48 });
