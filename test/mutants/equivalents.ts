@@ -966,6 +966,27 @@ const equivalents: readonly Equivalent[] = [
     becomes: ";",
     reason: "the member that came last time is only looked at first",
   },
+  {
+    path: "sim/fit/mix.ts",
+    text: "return mixOf({ profiles: [...profiles], mixture: false, mix, jobs }, false).mix;",
+    was: "false",
+    becomes: "true",
+    reason: "kinds are counted alike, and more than one is kept by the last argument alone",
+  },
+  {
+    path: "src/scenario/wakes.ts",
+    text: "? 1",
+    was: "1",
+    becomes: "2",
+    reason: "events by the clock come at no rate",
+  },
+  {
+    path: "src/scenario/wakes.ts",
+    text: "for (let hour = Math.floor(fromMs / hourMs); hour * hourMs < endMs; hour++) {",
+    was: "<",
+    becomes: "<=",
+    reason: "an event at the end is none",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */

@@ -36,6 +36,7 @@ test.each<[input: object, wanted: object]>([
     { share: 0.5, group: 999, byUser: true, within: { least: 0, most: 5_000 } },
   ],
   [{ perDay: 1, within: { least: "1s", most: "2s" } }, { within: { least: 1_000, most: 2_000 } }],
+  [{ perDay: 1, lasts: 1 }, { lasts: { least: 1, most: 1 } }],
   [{ at: "0 9 * * *", late: "3s" }, { lateMs: 3_000 }],
   [{ at: "0 9 * * *" }, { lateMs: 0, share: 1 }],
 ])("%j is parsed as %j", (input, wanted) => {
