@@ -7,24 +7,35 @@ import { lineLengthMost, newline, tooLong } from "./blocks.ts";
  * @param source plain bytes
  */
 export async function* unfinishedTrace(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  let held = new Uint8Array();
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
   let isHeader = true;
   let line = 1;
   for await (const chunk of source) {
-    const bytes = new Uint8Array(held.length + chunk.length);
-    bytes.set(held);
-    bytes.set(chunk, held.length);
-    const end = bytes.lastIndexOf(newline) + 1;
-    held = bytes.subarray(end);
-    for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) line += 1;
-    if (held.length > lineLengthMost) throw tooLong(line);
-    if (end === 0) continue;
+    const whole = chunk.lastIndexOf(newline) + 1;
+    const bytes = whole === 0 ? null : joined([...held, chunk.subarray(0, whole)]);
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) line += 1;
+    if (bytes !== null) [held, heldBytes] = [[], 0];
+    held.push(chunk.slice(whole));
+    heldBytes += chunk.length - whole;
+    if (heldBytes > lineLengthMost) throw tooLong(line);
+    if (bytes === null) continue;
     const from = isHeader ? bytes.indexOf(newline) + 1 : 0;
     if (isHeader) yield incomplete(bytes.subarray(0, from));
     isHeader = false;
-    yield bytes.subarray(from, end);
+    yield bytes.subarray(from);
   }
-  if (isHeader) yield held;
+  if (isHeader) yield joined(held);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
 }
 
 function incomplete(line: Uint8Array): Uint8Array {

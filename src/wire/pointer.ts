@@ -1,5 +1,6 @@
 // JSON pointers (RFC 6901) into bodies, with two additions: a segment `*` is each member, `{quota}` each by its name.
 import { isPlainObject } from "../rules/plain-object.ts";
+import { pointerWords } from "../rules/pointer.ts";
 
 /** Segments of pointers that were used before: those of a few formats. */
 const known = new Map<string, readonly string[]>();
@@ -7,8 +8,7 @@ const known = new Map<string, readonly string[]>();
 function segmentsOf(pointer: string): readonly string[] {
   let segments = known.get(pointer);
   if (segments === undefined) {
-    const words = pointer.split("/").slice(1);
-    segments = words.map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+    segments = pointerWords(pointer) ?? [];
     known.set(pointer, segments);
   }
   return segments;

@@ -71,6 +71,12 @@ describe("a sample made dearer", () => {
     ["from nothing", { dearer: by, body: { ask: {} } }, 16, { ask: { tokens: 3 } }],
     ["not at its own cost", { dearer: by, body: { ask: { tokens: 5 } } }, 10, { ask: { tokens: 5 } }],
     ["not without a way", { body: { ask: { tokens: 5 } } }, 16, { ask: { tokens: 5 } }],
+    [
+      "by a pointer with escapes",
+      { dearer: { pointer: "/a~1b/c~0d", costEach: 1 }, body: { "a/b": { "c~d": 1 } } },
+      12,
+      { "a/b": { "c~d": 3 } },
+    ],
     ["not in a text", { dearer: by, body: "tokens" }, 16, "tokens"],
   ])("%s", (_, more, cost, body) => {
     const before = JSON.stringify(more);

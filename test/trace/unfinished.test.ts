@@ -45,6 +45,13 @@ describe("a trace that was cut off", () => {
     });
   });
 
+  test("in a long line of small chunks takes a moment", async () => {
+    const long = "x".repeat(1 << 22);
+    expect((await textOf(unfinishedTrace(chunks(`{}\n${long}\n`, 64)))).length).toBe(
+      '{"complete":false}\n'.length + long.length + 1,
+    );
+  });
+
   test("that is none is left as it is, but for its last line", async () => {
     for (const first of ["[1]", "7", "no JSON"])
       expect(await textOf(unfinishedTrace(chunks(`${first}\nsecond\nthird`)))).toBe(`${first}\nsecond\n`);
