@@ -189,8 +189,8 @@ const lastOverADay = (cut: readonly Sessions[]): boolean =>
 const lengthsOf = ({ sessions }: Sessions): readonly number[] =>
   sessions.map(({ startMs, endMs }) => endMs - startMs);
 
-/** Least association of sessions' sizes with their hours that shows two kinds, as a share of the greatest. */
-const sizesTell = 0.02;
+/** Least association with hours that shows two kinds of sessions, or of calls, as a share of the greatest. */
+export const hoursTell = 0.02;
 /** Least sessions a day of a caller that looks for work; a caller who comes less often has work. */
 const sessionsTell = 12;
 
@@ -209,7 +209,7 @@ export function bySize(
   if (awayMs === 0 || all.length < sessionsTell * days * profiles.length) return null;
   const usual = new SortedSample(all.map(({ jobs }) => jobs)).median;
   const hours = all.map(({ startMs, jobs }) => ({ hour: weekHourOf(startMs), isLong: jobs > usual }));
-  if (associationOf(hours) < sizesTell) return null;
+  if (associationOf(hours) < hoursTell) return null;
   const jobsOf = (isLong: boolean): readonly (readonly RecordedJob[])[] =>
     profiles.map(({ jobs }, index) => {
       let from = 0;
@@ -221,8 +221,8 @@ export function bySize(
   return { short: jobsOf(false), long: jobsOf(true) };
 }
 
-/** Returns Pearson's sum per session for long sessions by hour of the week; 0 if chance explains it. */
-function associationOf(hours: readonly { readonly hour: number; readonly isLong: boolean }[]): number {
+/** Returns Pearson's sum for long ones among these by hour of the week, per item; 0 if chance explains it. */
+export function associationOf(hours: readonly { readonly hour: number; readonly isLong: boolean }[]): number {
   const cells = Array.from({ length: weekHours }, () => ({ all: 0, long: 0 }));
   let long = 0;
   for (const { hour, isLong } of hours) {

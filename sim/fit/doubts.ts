@@ -6,6 +6,7 @@ import { count, counted } from "../../src/rules/words.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
 import { adaptIn, adaptingCallers } from "./adapting.ts";
 import { percent } from "./backtest-coverage.ts";
+import { associationOf, hoursTell } from "./comings.ts";
 import { dateOf, dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { eventsDaysOff } from "./events.ts";
 import { isRefused } from "./jobs.ts";
@@ -13,7 +14,7 @@ import type { Limits } from "./limits.ts";
 import type { FittedPopulation } from "./model.ts";
 import type { Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import type { Calendar } from "./rhythm.ts";
+import { type Calendar, weekHourOf } from "./rhythm.ts";
 import { roomDoubts } from "./room.ts";
 import { absenceOf, joinedMs, sessionsOf } from "./sessions.ts";
 import { addTo, sumOf } from "./statistics.ts";
@@ -35,7 +36,7 @@ const weighty = 0.05;
 const heavySession = 100;
 const namedMost = 3;
 /** Length of a recording below which it is taken for all hours, days. */
-const hoursTell = 0.25;
+const spanTells = 0.25;
 
 /** Least refusals of one population that show how others of its organization would react. */
 export const refusalsTelling = 30;
@@ -58,6 +59,7 @@ export function doubtsOf(
     ...demandDoubt(recording),
     ...reactionsDoubt(populations, recording),
     ...adaptingDoubt(profiles, populations),
+    ...plain(kindsDoubt(profiles)),
     ...plain(daysOffDoubts(calendars)),
     ...plain(joinedDoubts(profiles, recording)),
     ...plain(ownEventsDoubt(profiles)),
@@ -78,6 +80,27 @@ function daysDoubt(days: number, spanDays: number): string[] {
     : [
         `Days differ by ${percent(days)} from each other, for all callers together: ${counted(seen, "day")} tell their mean to ${percent(error)} at best.`,
       ];
+}
+
+/** Number of a caller's most frequent kinds of calls that are looked at. */
+const kindsMost = 6;
+
+/** Names callers who stand for many, some of whose kinds of calls keep hours of their own: visits mix all kinds. */
+function kindsDoubt(profiles: readonly Profile[]): string[] {
+  const apart = profiles.flatMap(({ caller: { user }, jobs, mix, pace }) => {
+    if (pace.kind !== "visits") return [];
+    const [, ...rarer] = [...mix].sort(([, a], [, b]) => b - a).slice(0, kindsMost);
+    const kind = rarer.find(([kind]) => {
+      const hours = jobs.map(({ startMs, key }) => ({ hour: weekHourOf(startMs), isLong: key === kind }));
+      return associationOf(hours) >= hoursTell;
+    });
+    return kind === undefined ? [] : [{ user, kind: kind[0] }];
+  });
+  const [first] = apart;
+  if (first === undefined) return [];
+  return [
+    `${withOthers(first.user, apart.length)} ${apart.length === 1 ? "makes" : "make"} calls of one kind (${shortName(first.kind)}) at hours of their own: the scenario mixes all kinds at all hours, and may refuse too few.`,
+  ];
 }
 
 /** Names days on which whole populations stayed away. */
@@ -231,7 +254,7 @@ function spanDoubt({ startedAtMs, endedAtMs }: Recording, spanDays: number): str
     return ["One day was recorded: all others, weekends too, are taken to be as it was."];
   const missing = seen.every((one) => !one) ? "weekend" : seen.every((one) => one) ? "weekday" : null;
   if (spanDays < 1 - 1 / 24)
-    return spanDays < hoursTell
+    return spanDays < spanTells
       ? []
       : ["Not all hours of a day were recorded: the others are taken to be as the mean."];
   return missing === null ? [] : [`No ${missing} was recorded: it is taken to be as the other days.`];

@@ -38,6 +38,7 @@ function caller(user: string, pauses: readonly number[], awayMs: readonly number
   return {
     caller: { user },
     jobs,
+    pace: { kind: "pause" },
     refused,
     pausesMs: [...pauses.map(Math.abs), ...awayMs],
   } as unknown as Profile;

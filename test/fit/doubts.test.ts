@@ -13,6 +13,7 @@ import { chanceOf } from "../worlds/chance.ts";
 import { daysDiffer } from "../worlds/days-differ.ts";
 import { offices } from "../worlds/offices.ts";
 import { recordingOf, worldRules } from "../worlds/recorded.ts";
+import { trains } from "../worlds/trains.ts";
 import { hourMs, mondayMs, play, type Row } from "../worlds/world.ts";
 import { logged, loggedCalls, world } from "./recordings.ts";
 
@@ -42,6 +43,17 @@ describe("a recording says what it does not tell", () => {
     expect(
       fitMarkdown({ format: "spillway-fit", version: 1, model, check: null, backtest: null, source: "" }),
     ).toContain(`- ${doubt}`);
+  });
+
+  test("where callers who stand for many make some calls at hours of their own", () => {
+    const { rows } = play(trains, { firstDay: 0, days: 3, seed: 1, agents: 9 });
+    const saidOf = (some: readonly Row[]): string =>
+      fitScenario(recordingOf(some), { rules: parseRules(worldRules) }).doubts.join(" ");
+    // A report of each evening by 730 points; jobs and failures come at the hours of builds.
+    expect(saidOf(rows)).toMatch(
+      /agent-\d.* makes? calls of one kind \(graphql 730\) at hours of their own: /,
+    );
+    expect(saidOf(rows.filter(({ points }) => points?.asked !== 730))).not.toContain("of one kind");
   });
 
   test("where one office had a day off: it is no day that differs, and no hours of the other's", () => {

@@ -156,7 +156,8 @@ describe("doubts of callers on whom refusals depend", () => {
       return { startMs, endMs: startMs, jobs: 1, first: answered, last: answered };
     });
     const pausesMs = jobs.slice(1).map(({ startMs }, place) => startMs - (jobs[place]?.endMs ?? 0));
-    return { caller: { user, calls: [] }, jobs, pausesMs, refused, apart: null } as unknown as Profile;
+    const pace = { kind: "pause" };
+    return { caller: { user, calls: [] }, jobs, pausesMs, pace, refused, apart: null } as unknown as Profile;
   };
   const light = (user: string, refused: number) => heavy(user, refused, 1, 2);
   const doubts = (...profiles: readonly Profile[]) => doubtsOf(profiles, recording, 0, limits);
@@ -248,7 +249,7 @@ test("events of users' own and those of many callers are both doubted", () => {
   const recording = { startedAtMs, endedAtMs, callers: [] } as unknown as Recording;
   const woken = (byUser: boolean, group: number, events: number) =>
     ({
-      ...{ caller: { user: "ann" }, jobs: [], pausesMs: [], refused: 0 },
+      ...{ caller: { user: "ann" }, jobs: [], pausesMs: [], pace: { kind: "pause" }, refused: 0 },
       apart: {
         timetables: [],
         wakes: [
