@@ -95,20 +95,15 @@ test("files that follow each other are open one at a time, and their batches pas
 
 test("an ended reader ends every open file", async () => {
   const ended: number[] = [];
+  // More rows than are compared before the first is out.
+  const rows = Array.from({ length: 600 }, (_, place): Row => [place, place]);
   const merged = new MergedRows(
     [0, 1].map((place) => ({
       name: String(place),
       firstMs: 0,
       async *open() {
         try {
-          yield* batchesOf(
-            [
-              [0, 1],
-              [1, 2],
-            ],
-            1,
-            false,
-          );
+          yield* batchesOf(rows, 300, false);
         } finally {
           ended.push(place);
         }
