@@ -29,7 +29,6 @@ function ticksOf(starts: Float64Array, lag: number, slackMs: number): Ticks | nu
   const gaps = starts.slice(lag);
   for (let place = 0; place < gaps.length; place++)
     gaps[place] = (gaps[place] as number) - (starts[place] as number);
-  if (gaps.length < 3) return null;
   const rough = new SortedSample(gaps).median;
   if (rough <= 2 * slackMs) return null;
   // Missed ticks make a gap of several periods. A call soon after another counts as no tick: it may retry a failed call.
