@@ -29,7 +29,7 @@ interface Drawn {
 }
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
-  gapMs: fc.integer({ min: 0, max: 400 }),
+  gapMs: fc.integer({ min: 0, max: 300 }),
   tripMs: fc.integer({ min: 0, max: 60 }),
   points: fc.integer({ min: 0, max: 3 }),
   off: fc.oneof(
