@@ -90,8 +90,9 @@ function kindsDoubt(profiles: readonly Profile[]): string[] {
   const apart = profiles.flatMap(({ caller: { user }, jobs, mix, pace }) => {
     if (pace.kind !== "visits") return [];
     const [, ...rarer] = [...mix].sort(([, a], [, b]) => b - a).slice(0, kindsMost);
+    const calls = jobs.map(({ startMs, key }) => ({ hour: weekHourOf(startMs), key }));
     const kind = rarer.find(([kind]) => {
-      const hours = jobs.map(({ startMs, key }) => ({ hour: weekHourOf(startMs), isLong: key === kind }));
+      const hours = calls.map(({ hour, key }) => ({ hour, isLong: key === kind }));
       return associationOf(hours) >= hoursTell;
     });
     return kind === undefined ? [] : [{ user, kind: kind[0] }];

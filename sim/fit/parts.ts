@@ -44,7 +44,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
   });
   const busyDays = busyDaysOf(found.map(({ timetables }) => timetables));
   const clocks = found.map(({ timetables, rest }) => ({
-    timetables: busyDays.length === 0 ? timetables : timetables.map((each) => ({ ...each, busyDays })),
+    timetables: timetables.map((each) => ({ ...each, busyDays })),
     rest,
   }));
   const wakes = wakesIn(

@@ -60,7 +60,7 @@ export interface ClockedSessions {
   readonly sizes: readonly number[];
   /** Pauses from an answer to the next job, within sessions, ms. */
   readonly pausesMs: readonly number[];
-  /** Weekdays on which the daily jobs of all callers do more than on the others, 1 for Monday; absent: none. */
+  /** Weekdays on which the daily jobs of all callers do more than on the others, 1 for Monday; told once all callers are. */
   readonly busyDays?: readonly number[];
 }
 

@@ -81,7 +81,7 @@ export function weekdaysDoubt(
   const [odd] = days.toSorted((a, b) => apart(b) - apart(a));
   if (odd === undefined || (days.length >= 5 && apart(odd) <= alikeTimes)) return [];
   const named =
-    apart(odd) < apartTimes && !isOddForMost(odd, recording)
+    apart(odd) < apartTimes && !isOddForMost(odd, timesOthers(odd, days) > 1, recording)
       ? ""
       : ` ${weekdayName(odd.day * dayMs)} (${dateOf(odd.day * dayMs)}) had ${timesOthers(odd, days).toFixed(1)} times the calls of the other weekdays.`;
   const seen =
@@ -96,8 +96,7 @@ export function weekdaysDoubt(
 }
 
 /** Tells whether a day differs from the others in the same way for nearly all callers. */
-function isOddForMost(odd: Weekday, recording: Recording): boolean {
-  const isMore = timesOthers(odd, weekdaysIn(recording)) > 1;
+function isOddForMost(odd: Weekday, isMore: boolean, recording: Recording): boolean {
   const alike = recording.callers.filter((caller) => {
     const days = weekdaysIn({ ...recording, callers: [caller] });
     const times = timesOthers(days.find(({ day }) => day === odd.day) ?? odd, days);

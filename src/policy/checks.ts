@@ -2,8 +2,7 @@
 // mistake is reported, with its path, what was got and what is allowed.
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote } from "../rules/errors.ts";
-import { isPlainObject } from "../rules/plain-object.ts";
-import { pointerWords } from "../rules/pointer.ts";
+import { pointedPlace } from "../rules/pointer.ts";
 import { calendarSeconds } from "./calendar.ts";
 import type { Operation, Override, Policy, Quota, QuotaAlgorithm, Route, TokenBucket } from "./policy.ts";
 import { presets } from "./presets.ts";
@@ -170,12 +169,10 @@ function operationMisfits(policy: Policy, name: string, { uses, samples }: Opera
 
 /** Tells whether a JSON pointer leads to a number, or to a place in an object where one may be added. */
 function isNumberIn(body: unknown, pointer: string): boolean {
-  const words = pointerWords(pointer) ?? [];
-  const last = words.at(-1);
-  const steps = words.slice(0, -1);
-  const holder = steps.reduce<unknown>((at, step) => (isPlainObject(at) ? at[step] : undefined), body);
-  if (last === undefined || !isPlainObject(holder)) return false;
-  return holder[last] === undefined || typeof holder[last] === "number";
+  const place = pointedPlace(body, pointer);
+  if (place === null) return false;
+  const value = place.holder[place.name];
+  return value === undefined || typeof value === "number";
 }
 
 function useMisfits(policy: Policy, operation: string, name: string, { key, charge }: Quota): Problem[] {

@@ -1,6 +1,7 @@
 // Identifies callers. The table keeps tokens as salted hashes alone. Neither a copy of the table nor the timing of a
 // look-up shows anything that works as a token.
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { FastifyRequest } from "fastify";
 import type { Token, TokenScope } from "../rules/tokens.ts";
 
 /** The owner of a token, without the token. */
@@ -24,6 +25,32 @@ export const callersOf = (tokens: readonly Token[]): [string, TokenOwner][] =>
     token,
     { user, quota: user, organization, scopes: new Set(scopes) },
   ]);
+
+const AUTHORIZATION = "authorization";
+
+/** A request's headers, as Node reads them and as they came. */
+interface Authorized {
+  readonly headers: FastifyRequest["headers"];
+  readonly raw: Pick<FastifyRequest["raw"], "rawHeaders">;
+}
+
+/**
+ * Returns the header with a caller's token; nothing if there are two, of which Node may show only the first.
+ * @param header its name in small letters
+ */
+export function credentialIn(
+  { headers, raw: { rawHeaders } }: Authorized,
+  header = AUTHORIZATION,
+): string | undefined {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    // Few names have this length, so few are compared.
+    if (name.length === header.length && name.toLowerCase() === header) found += 1;
+  }
+  const value = headers[header];
+  return found > 1 || typeof value !== "string" ? undefined : value;
+}
 
 /** Returns the pattern of a header's value, with the scheme in any case (SPEC.md §4). */
 function patternOf(form: string): RegExp {

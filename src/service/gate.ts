@@ -10,7 +10,7 @@ import { refusalBody } from "../wire/bodies.ts";
 import { headerNames } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import { changing, type Fields, lasting, type SendAnswer, send, sendMessage } from "./answer.ts";
-import { callersOf, type TokenOwner, TokenTable } from "./auth.ts";
+import { callersOf, credentialIn, type TokenOwner, TokenTable } from "./auth.ts";
 import { once } from "./once.ts";
 
 const UNKNOWN_CALLER = "Authentication required: send `Authorization: Bearer TOKEN` with a known token";
@@ -153,32 +153,6 @@ const refusalOf = once(64, (_numbers, scope: Scope, refusedBy: Owner, readings: 
 
 function isPending<T extends object>(said: T | Pending<T> | Promise<T>): said is Pending<T> {
   return "resume" in said;
-}
-
-const AUTHORIZATION = "authorization";
-
-/** A request's headers, as Node reads them and as they came. */
-interface Authorized {
-  readonly headers: FastifyRequest["headers"];
-  readonly raw: Pick<FastifyRequest["raw"], "rawHeaders">;
-}
-
-/**
- * Returns the header with a caller's token; nothing if there are two, of which Node may show only the first.
- * @param header its name in small letters
- */
-export function credentialIn(
-  { headers, raw: { rawHeaders } }: Authorized,
-  header = AUTHORIZATION,
-): string | undefined {
-  let found = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
-    // Few names have this length, so few are compared.
-    if (name.length === header.length && name.toLowerCase() === header) found += 1;
-  }
-  const value = headers[header];
-  return found > 1 || typeof value !== "string" ? undefined : value;
 }
 
 /** Returns the caller with the user whose quota a fault makes pay for its calls. */

@@ -27,8 +27,7 @@ import { isPlainObject } from "../rules/plain-object.ts";
 import { pointed } from "../wire/pointer.ts";
 import type { AnswerToWrite } from "../wire/write-answer.ts";
 import { type Fields, send, sendMessage, sendText } from "./answer.ts";
-import { TokenTable } from "./auth.ts";
-import { credentialIn } from "./gate.ts";
+import { credentialIn, TokenTable } from "./auth.ts";
 import { type ServerTls, serverOptions } from "./listen.ts";
 
 type Attributes = Readonly<Record<string, string>>;

@@ -13,10 +13,10 @@ export async function* unfinishedTrace(source: AsyncIterable<Uint8Array>): Async
   let line = 1;
   for await (const chunk of source) {
     const whole = chunk.lastIndexOf(newline) + 1;
-    const bytes = whole === 0 ? null : joined([...held, chunk.subarray(0, whole)]);
+    const bytes = whole === 0 ? null : Buffer.concat([...held, chunk.subarray(0, whole)]);
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) line += 1;
     if (bytes !== null) [held, heldBytes] = [[], 0];
-    held.push(chunk.slice(whole));
+    held.push(new Uint8Array(chunk.subarray(whole)));
     heldBytes += chunk.length - whole;
     if (heldBytes > lineLengthMost) throw tooLong(line);
     if (bytes === null) continue;
@@ -25,17 +25,7 @@ export async function* unfinishedTrace(source: AsyncIterable<Uint8Array>): Async
     isHeader = false;
     yield bytes.subarray(from);
   }
-  if (isHeader) yield joined(held);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  if (isHeader) yield Buffer.concat(held);
 }
 
 function incomplete(line: Uint8Array): Uint8Array {

@@ -4,8 +4,7 @@ import { Limiter } from "../../src/engine/limiter.ts";
 import type { Store } from "../../src/engine/store.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { parseTokens, tokenScopes } from "../../src/rules/tokens.ts";
-import { callersOf, TokenTable } from "../../src/service/auth.ts";
-import { credentialIn } from "../../src/service/gate.ts";
+import { callersOf, credentialIn, TokenTable } from "../../src/service/auth.ts";
 import { samplePolicyTokens, sampleTokens } from "../../src/service/sample-tokens.ts";
 import { Deployment } from "./deployment.ts";
 
