@@ -83,11 +83,16 @@ export class Search<K extends LawKind> {
     this.#trials = new Trials(this.#runs, options.signal, onRun, options.placeOf);
   }
 
-  /** Runs scripts of a seed until one breaks the law, or only the script at a path. */
+  /**
+   * Runs scripts of a seed until one breaks the law, or only the script at a path.
+   * @throws SpillwayError `USAGE` if the path leads to no script
+   */
   async run(seed: number, runs: number, path = this.#setting.options.path): Promise<LawReport<K>> {
     this.#trials.begin();
-    const replay = path === undefined ? {} : { path, endOnFailure: true, numRuns: 1 };
-    return this.#report(seed, await this.#checked(seed, { numRuns: runs, ...replay }));
+    if (path === undefined) return this.#report(seed, await this.#checked(seed, { numRuns: runs }));
+    const script = scriptAt(this.#setting.kit.scripts(this.#law), seedOf(this.#law, seed), path);
+    const only = { examples: [script], numRuns: 1, endOnFailure: true };
+    return this.#report(seed, await this.#checked(seed, only), path);
   }
 
   /**
@@ -107,12 +112,16 @@ export class Search<K extends LawKind> {
     const property = fc.asyncProperty(this.#setting.kit.scripts(this.#law), (script) =>
       this.#trials.run(script),
     );
-    return walk(() => fc.check(property, { seed: seedOf(this.#law, seed), maxSkipsPerRun: 10, ...how }));
+    return fc.check(property, { seed: seedOf(this.#law, seed), maxSkipsPerRun: 10, ...how });
   }
 
-  async #report(seed: number, details: fc.RunDetails<[K["script"]]>): Promise<LawReport<K>> {
+  async #report(
+    seed: number,
+    details: fc.RunDetails<[K["script"]]>,
+    path = details.counterexamplePath,
+  ): Promise<LawReport<K>> {
     const { kit, options } = this.#setting;
-    const { errorInstance, counterexamplePath: path, numRuns, interrupted } = details;
+    const { errorInstance, numRuns, interrupted } = details;
     const { judged, voidRuns, changedRuns, evidence } = this.#trials;
     const tested = { runs: numRuns, judged, voidRuns, changedRuns, ...(evidence && { evidence }) };
     const report = { ...unrun(kit, this.#law, seed, "no-counterexample"), ...tested };
@@ -146,17 +155,20 @@ export class Search<K extends LawKind> {
   }
 }
 
-/** Runs a check. Turns the plain Error of fast-check for a path that leads to no script into `USAGE`. */
-async function walk<T>(check: () => Promise<T>): Promise<T> {
+/**
+ * Returns the script at a path. fast-check throws a plain Error if the path ends early, and finds none at its end.
+ * @throws SpillwayError `USAGE` if the path leads to no script
+ */
+function scriptAt<S>(scripts: fc.Arbitrary<S>, seed: number, path: string): [S] {
   try {
-    return await check();
+    const [found] = fc.sample(fc.tuple(scripts), { seed, path, numRuns: 1 });
+    if (found !== undefined) return found;
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith("Unable to replay")) throw error;
-    throw new SpillwayError("USAGE", "this path leads to no script", {
-      hint: "a path belongs to the law, seed, rules and limiter that it was printed with",
-      cause: error,
-    });
   }
+  throw new SpillwayError("USAGE", "this path leads to no script", {
+    hint: "a path belongs to the law, seed, rules and limiter that it was printed with",
+  });
 }
 
 function repeatCommand(

@@ -146,9 +146,14 @@ describe("repeating", () => {
     expectKept(await checkLaws(tinyFactory("mended"), { seed, laws, path: path.split(":")[0] ?? "" }));
   });
 
-  test("a path that leads nowhere is a usage error", async () => {
-    const options = { seed, laws: ["recovers"] as const, path: "3:9999:9999" };
+  test.each(["3:9999:9999", "3:9999"])("the path %s, which leads nowhere, is a usage error", async (path) => {
+    const options = { seed, laws: ["recovers"] as const, path };
     await expect(checkLaws(engineFactory, options)).rejects.toMatchObject({ code: "USAGE" });
+  });
+
+  test("a path plays its own script alone, where that breaks no law, too", async () => {
+    const options = { seed, laws: ["recovers"] as const, path: "3:1" };
+    expect(only(await checkLaws(engineFactory, options))).toMatchObject({ runs: 1 });
   });
 
   test.each([
