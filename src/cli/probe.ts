@@ -5,7 +5,7 @@ import type { Policy } from "../policy/policy.ts";
 import type { Allowance } from "../probe/hand.ts";
 import type { PolicyProbeReport } from "../probe/policy-probe.ts";
 import type { ProbeOptions, ProbeProgress, ProbeReport } from "../probe/probe.ts";
-import { duration } from "../report/format.ts";
+import { duration } from "../rules/duration.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { count, counted } from "../rules/words.ts";
 import { INTERRUPTED } from "../runs/interrupt.ts";

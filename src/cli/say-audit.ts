@@ -3,7 +3,7 @@ import type { Experiment } from "../audit/experiment.ts";
 import type { Lab } from "../audit/lab.ts";
 import { type Plan, tasksOf } from "../audit/plan.ts";
 import { auditLine } from "../report/audit-documents.ts";
-import { duration } from "../report/format.ts";
+import { duration } from "../rules/duration.ts";
 import { counted } from "../rules/words.ts";
 import { type AuditResult, answerWords, type Row, type State } from "../summary/audit-result.ts";
 import { pc } from "./colors.ts";

@@ -1,10 +1,10 @@
 // Words of a plan on the terminal: the answer, then a small table that is also a picture.
 
-import { valueText } from "../plan/words.ts";
 import { figureText } from "../report/format.ts";
 import { alternativesOf, figureNamed, measuredFigures, stateText } from "../report/plan-words.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { columns as aligned } from "../rules/columns.ts";
+import { exactDuration } from "../rules/duration.ts";
 import { parseFigure, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
@@ -18,6 +18,7 @@ import type {
   PlanState,
   PlanStorm,
 } from "../summary/plan-result.ts";
+import { valueText } from "../summary/plan-values.ts";
 import { pc, uncolored } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -74,12 +75,7 @@ function pointLines({ question, points }: PlanResult): string[] {
       point.state === null
         ? counted(point.replications, "run")
         : `${stateText(point)} (${count(point.held ?? 0)} of ${counted(point.replications, "run")})`;
-    return [
-      valueText(axis.unit, point.values[0] ?? ""),
-      paint(bar),
-      ...shown(point).map(meanOf),
-      paint(said),
-    ];
+    return [valueText(axis, point.values[0] ?? ""), paint(bar), ...shown(point).map(meanOf), paint(said)];
   });
   return ["", ...columns([[pc.dim(axis.path), "", ...heads, ""], ...rows])];
 }
@@ -100,8 +96,8 @@ function heatLines(
     const text = first === undefined ? "" : meanOf(first);
     return point.state === null ? text : colorOf[point.state](`${marks[point.state]} ${text}`);
   };
-  const rows = ys.map((atY, row) => [valueText(y.unit, atY), ...(cells[row] ?? []).map(cell)]);
-  const foot = [pc.dim(`${y.path} ↑ ${x.path} →`), ...xs.map((atX) => valueText(x.unit, atX))];
+  const rows = ys.map((atY, row) => [valueText(y, atY), ...(cells[row] ?? []).map(cell)]);
+  const foot = [pc.dim(`${y.path} ↑ ${x.path} →`), ...xs.map((atX) => valueText(x, atX))];
   const figure = points[0]?.figures[0]?.figure ?? "";
   const key = question.goals.length === 0 ? figure : `${figure}; ■ holds, · fails, ? unclear`;
   return ["", ...columns([...rows.toReversed(), foot]), pc.dim(key)];
@@ -113,7 +109,7 @@ function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanS
   const drawn = series.map(({ size, shares }) => {
     const lengthMs = shares.length * windowMs;
     const steps = shares.map((share, place) => [place * windowMs, share ?? 0] as const);
-    const said = size === 0 ? `without` : `${trigger} of ${valueText(unit, size)}`;
+    const said = size === 0 ? `without` : `${trigger} of ${valueText({ unit }, size)}`;
     const state = triggers.find((one) => one.size === size)?.state;
     const paint = state === undefined ? pc.dim : colorOf[state];
     const words = state === "holds" ? "recovers" : state === "fails" ? "does not recover" : (state ?? "");
@@ -125,7 +121,7 @@ function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanS
   return ["", head, ...columns(drawn)];
 }
 
-const shareWindows = (windowMs: number): string => `by windows of ${valueText("ms", windowMs)}`;
+const shareWindows = (windowMs: number): string => `by windows of ${exactDuration(windowMs)}`;
 
 /** Figures of a comparison, and the heads of their columns. */
 const comparedHeads: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { type FindingValue, findingNames, type Sighting } from "../probe/finding
 import { differs, type QuotaFinding, quotaFindingNames } from "../probe/policy-finding.ts";
 import type { PolicyProbeReport } from "../probe/policy-probe.ts";
 import type { ProbeReport } from "../probe/probe.ts";
-import { duration } from "../report/format.ts";
+import { duration } from "../rules/duration.ts";
 import { counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";

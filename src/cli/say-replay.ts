@@ -2,7 +2,7 @@
 // limits would have refused nothing; what waiting would have changed.
 
 import { policyMeaning } from "../plan/policies.ts";
-import { duration, figureText, instant, share } from "../report/format.ts";
+import { figureText, instant, share } from "../report/format.ts";
 import { leftOutWords, reactionWords, retriesWords } from "../report/replay-reaction-section.ts";
 import { refusedIn } from "../report/replay-slots.ts";
 import { type AnyReplay, type ReplayView, replayView, type SlotView } from "../report/replay-view.ts";
@@ -19,6 +19,7 @@ import {
 import { figureOf } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { columns, displayWidth, padAfter } from "../rules/columns.ts";
+import { duration } from "../rules/duration.ts";
 import { count, counted } from "../rules/words.ts";
 import { pc } from "./colors.ts";
 import type { Terminal } from "./terminal.ts";

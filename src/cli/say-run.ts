@@ -4,12 +4,13 @@
 import type { Measurement } from "../../sim/measure.ts";
 import type { LoadResult } from "../load/load.ts";
 import { isTooSlow } from "../load/node/lateness.ts";
-import { duration, figureText } from "../report/format.ts";
+import { figureText } from "../report/format.ts";
 import { runFiles } from "../report/run.ts";
 import { figureOf, latenessWords, ownerWords, refusalWords, verdictWords } from "../report/source.ts";
 import { sparkline } from "../report/sparkline.ts";
 import { questionWords } from "../report/verdict-words.ts";
 import { displayWidth, padAfter } from "../rules/columns.ts";
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { KeptRun } from "../runs/keep-run.ts";

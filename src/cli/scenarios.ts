@@ -14,7 +14,7 @@ export const verb = defineVerb({
   handler: async ({ json }) => {
     const terminal = openTerminal(json);
     const { builtInScenarios, loadScenarioFile } = await import("../load/scenario-file.ts");
-    const { duration } = await import("../report/format.ts");
+    const { duration } = await import("../rules/duration.ts");
     const { counted } = await import("../rules/words.ts");
     const names = await builtInScenarios();
     const widest = Math.max(...names.map((name) => name.length));

@@ -1,6 +1,6 @@
 // A policy in the form that decisions need: names resolved to places, algorithms to integers, once.
 import { unenforceable } from "../policy/as-window.ts";
-import { costAsked, isSettled } from "../policy/effective.ts";
+import { costAsked, isSettled, usedQuotas } from "../policy/effective.ts";
 import type { Cost, FixedWindow, Policy, Quota, Relation } from "../policy/policy.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import { type Grid, gridOf, windowProfile } from "./algorithms/fixed-window.ts";
@@ -98,10 +98,6 @@ export const attributesOf = ({ quotas }: Policy): string[] => [
 
 const isOwn = (policy: Policy, { key }: Quota): boolean => key.length === attributesOf(policy).length;
 
-/** Returns the quotas of an operation, in the policy's order. */
-const usedBy = ({ quotas, operations }: Policy, operation: string): string[] =>
-  Object.keys(quotas).filter((name) => Object.hasOwn(operations[operation]?.uses ?? {}, name));
-
 function isFreeWhenRefused({ quotas }: Policy, name: string): boolean {
   const { refused, refusedByOther } = (quotas[name] as Quota).charge;
   return refused === "nothing" && refusedByOther === "nothing";
@@ -110,7 +106,7 @@ function isFreeWhenRefused({ quotas }: Policy, name: string): boolean {
 export function compiledOperations(policy: Policy): CompiledOperation[] {
   const names = Object.keys(policy.quotas);
   return Object.entries(policy.operations).map(([name, { uses, relation }]) => {
-    const used = usedBy(policy, name);
+    const used = usedQuotas(policy, name, {});
     const costs = used.map((quota) => uses[quota] as Cost);
     return {
       name,

@@ -2,12 +2,13 @@
 
 import { parseFigure, unitOf } from "../rules/figures.ts";
 import { exactShare } from "../rules/share.ts";
-import { count, counted } from "../rules/words.ts";
+import { count, counted, listText } from "../rules/words.ts";
 import type { FitError } from "../scenario/scenario.ts";
 import type { PlanAnswer, PlanAxis, PlanFigure, PlanResult, PlanValue } from "../summary/plan-result.ts";
+import { goalsText, valueText } from "../summary/plan-values.ts";
 import { heldTo } from "./model-error.ts";
 import { sideMost } from "./sweep.ts";
-import { goalsText, listText, rangeText, spreadText, sureText, valueText } from "./words.ts";
+import { rangeText, spreadText, sureText } from "./words.ts";
 
 /** Subject of the sentences. */
 interface Topic {
@@ -37,7 +38,7 @@ export function answerSentences(result: PlanResult, fitError: FitError | null): 
     hold: one ? "holds" : "hold",
     holdMostly: `${one ? "holds" : "hold"} in ${exactShare(question.share)} of runs`,
     fail: one ? "fails" : "fail",
-    of: (value) => valueText(axis.unit, value),
+    of: (value) => valueText(axis, value),
   };
   switch (answer.kind) {
     case "value":
@@ -172,9 +173,7 @@ function frontierSentences(topic: Topic, { holding, failing, unclear }: Answer<"
     if (edge === undefined) return [];
     const at = `${x.path} = ${of(edge.x)}`;
     if (edge.holds === null) return [`With ${at} no ${y.path} that was tried will do.`];
-    return [
-      `With ${at} the ${question.find} ${y.path}${tried} that will do is ${valueText(y.unit, edge.holds)}.`,
-    ];
+    return [`With ${at} the ${question.find} ${y.path}${tried} that will do is ${valueText(y, edge.holds)}.`];
   });
   const odd = heatMap.frontier.filter(({ monotone }) => !monotone).map((edge) => of(edge.x));
   const warning = `At ${x.path} = ${listText(odd)} holding and failing alternate along ${y.path}.`;

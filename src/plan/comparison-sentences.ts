@@ -1,10 +1,11 @@
 // A comparison in sentences: the effect of jitter, the policy with the fewest refusals, the effect of larger limits.
 
-import { count, counted } from "../rules/words.ts";
+import { count, counted, listText } from "../rules/words.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanAlternative, PlanComparison, PlanFigure, PlanGoal } from "../summary/plan-result.ts";
+import { goalsText } from "../summary/plan-values.ts";
 import { policyMeaning } from "./policies.ts";
-import { goalsText, listText, meanText } from "./words.ts";
+import { meanText } from "./words.ts";
 
 /** Returns the sentences of a comparison, for each population that is refused. */
 export function comparisonSentences(

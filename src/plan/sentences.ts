@@ -1,12 +1,13 @@
 // A plan's result in sentences, the answer first.
 
+import { exactDuration } from "../rules/duration.ts";
 import { exactShare } from "../rules/share.ts";
 import { counted } from "../rules/words.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import type { PlanResult, PlanStorm } from "../summary/plan-result.ts";
 import { answerSentences } from "./answer-sentences.ts";
 import { comparisonSentences } from "./comparison-sentences.ts";
-import { sureText, valueText } from "./words.ts";
+import { sureText } from "./words.ts";
 
 /** Returns a result in words for people. */
 export function sentencesOf(result: PlanResult, scenario: Scenario): string[] {
@@ -24,11 +25,11 @@ export function stormSentence(
 ): string {
   const { answer, trigger, withinWindows, windowMs } = storm;
   const of = (size: number): string =>
-    trigger === "outage" ? `an outage of ${valueText("ms", size)}` : `a burst of ${counted(size, "call")}`;
-  const window = valueText("ms", windowMs);
+    trigger === "outage" ? `an outage of ${exactDuration(size)}` : `a burst of ${counted(size, "call")}`;
+  const window = exactDuration(windowMs);
   const inTime =
     withinWindows === null
-      ? `by the end of ${valueText("ms", durationMs)}`
+      ? `by the end of ${exactDuration(durationMs)}`
       : `within ${counted(withinWindows, "window")} of ${window}`;
   const mostly = `in ${exactShare(storm.share ?? share)} of runs`;
   const sure = sureText(confidence);

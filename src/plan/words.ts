@@ -1,37 +1,21 @@
-// Values, figures and intervals in words, the same on every machine.
-import { exactDuration } from "../rules/duration.ts";
-import { parseFigure, unitOf } from "../rules/figures.ts";
+// Figures and intervals in words, the same on every machine.
+import { duration } from "../rules/duration.ts";
 import { exactShare } from "../rules/share.ts";
 import { count } from "../rules/words.ts";
-import type { PlanAxis, PlanFigure, PlanGoal, PlanValue } from "../summary/plan-result.ts";
-
-const rounded = (value: number, digits: number): string => String(Number(value.toPrecision(digits)));
-
-/** Returns `350 ms`, `1.5 s`, `12 min`, `3 h`: three digits. */
-function msText(ms: number): string {
-  if (ms < 1000) return `${rounded(ms, 3)} ms`;
-  if (ms < 120_000) return `${rounded(ms / 1000, 3)} s`;
-  return ms < 7_200_000 ? `${rounded(ms / 60_000, 3)} min` : `${rounded(ms / 3_600_000, 3)} h`;
-}
+import type { PlanFigure } from "../summary/plan-result.ts";
+import { figureUnit } from "../summary/plan-values.ts";
 
 /** Returns `95%`, `0.42%`: three digits, two below 10%. */
-export const shareText = (share: number): string => `${rounded(share * 100, share < 0.1 ? 2 : 3)}%`;
-
-const countText = (value: number): string =>
-  count(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
-
-/** Returns a value of an axis: `187`, `2 s`, `waitReset+0..5s`. It is exact, since people set it. */
-export function valueText(unit: PlanAxis["unit"], value: PlanValue): string {
-  if (typeof value === "string") return value;
-  if (unit === "share") return exactShare(value);
-  return unit === "ms" ? exactDuration(value, msText(value)) : countText(value);
-}
+export const shareText = (share: number): string =>
+  `${Number((share * 100).toPrecision(share < 0.1 ? 2 : 3))}%`;
 
 /** Returns an amount in its figure's unit. @param figure as it was written: `agents.waitP95Ms` */
 function amountText(figure: string, amount: number): string {
-  const found = parseFigure(figure);
-  const unit = "path" in found ? "count" : unitOf(found.name);
-  return unit === "ms" ? msText(amount) : unit === "share" ? shareText(amount) : countText(amount);
+  const unit = figureUnit(figure);
+  if (unit === "share") return shareText(amount);
+  return unit === "ms"
+    ? duration(amount)
+    : count(Number.isInteger(amount) ? amount : Number(amount.toPrecision(4)));
 }
 
 /** Returns `4.2% on average, 3.1% to 5.5% by run`; `nothing to measure` if there was none. */
@@ -51,16 +35,6 @@ export function rangeText(figure: string, least: number, most: number): string {
 
 export const meanText = ({ figure, mean }: PlanFigure): string =>
   mean === null ? "–" : amountText(figure, mean);
-
-/** Returns `refusedShare<1% and agents.waitP95Ms<=2s`. */
-export const goalsText = (goals: readonly PlanGoal[]): string =>
-  goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
-
-/** Returns `a`, `a and b`, `a, b and c`. */
-export function listText(words: readonly string[]): string {
-  const last = words.at(-1) ?? "";
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
-}
 
 /** Returns `(95% confidence)`. */
 export const sureText = (confidence: number): string => `(${exactShare(confidence)} confidence)`;

@@ -1,5 +1,5 @@
 // A policy in plain sentences: what it allows, for people who have not read its file.
-import { count, counted, countOf, nounOf } from "../rules/words.ts";
+import { count, counted, countOf, listText, nounOf } from "../rules/words.ts";
 import { unenforceable } from "./as-window.ts";
 import { calendarWindow } from "./calendar.ts";
 import { quotaFor } from "./effective.ts";
@@ -15,15 +15,14 @@ const spans = [
   [1, "second"],
 ] as const;
 
-/** Returns a duration as `minute`, `5 minutes`, `90 seconds`. */
-function spanOf(seconds: number): string {
+/** Returns a duration as `1 minute`, `5 minutes`, `90 seconds`. */
+function lengthText(seconds: number): string {
   const [length, name] = spans.find(([each]) => seconds % each === 0) ?? [1, "second"];
-  const times = seconds / length;
-  return times === 1 ? name : counted(times, name);
+  return counted(seconds / length, name);
 }
 
-const listed = (words: readonly string[]): string =>
-  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+/** Returns a duration behind "each" or "any": `minute`, `5 minutes`. */
+const spanOf = (seconds: number): string => lengthText(seconds).replace(/^1 /, "");
 
 /** Returns `50 requests in each minute`. @param unit unit of the quota, plural */
 export function allowance(algorithm: QuotaAlgorithm, unit: string): string {
@@ -68,7 +67,7 @@ function windowSentences(quota: Quota): string[] {
   const moved =
     offsetMs === 0
       ? ""
-      : `, moved by ${offsetMs % 1000 === 0 ? spanOf(offsetMs / 1000) : `${count(offsetMs)} ms`}`;
+      : `, moved by ${offsetMs % 1000 === 0 ? lengthText(offsetMs / 1000) : `${count(offsetMs)} ms`}`;
   const reset = algorithm.windowSeconds === 86_400 ? `: they reset at ${hourOf(offsetMs)} UTC` : "";
   return [`Windows lie on the grid of Unix time${moved}${reset}.`];
 }
@@ -114,7 +113,7 @@ function enforcedSentence(enforced: Quota["enforced"]): string[] {
 /** Returns what a quota allows, and to whom; then how it counts. */
 export function quotaSentences(quota: Quota): string[] {
   const { algorithm, key, unit, charge, enforced } = quota;
-  const who = key.length === 0 ? "All callers together" : `Each ${listed(key)}`;
+  const who = key.length === 0 ? "All callers together" : `Each ${listText(key)}`;
   return [
     `${who} may use ${allowance(algorithm, unit)}.`,
     ...windowSentences(quota),
@@ -131,7 +130,7 @@ export const overrideSentences = (policy: Policy): string[] =>
       const { algorithm, unit, enforced } = quotaFor(policy, name, match);
       return `${name} is ${allowance(algorithm, unit)}${enforced === false ? ", and refuses nobody" : ""}`;
     });
-    return `Where ${listed(who)}: ${limits.join("; ")}.`;
+    return `Where ${listText(who)}: ${limits.join("; ")}.`;
   });
 
 const relations: Readonly<Record<Operation["relation"], string>> = {
@@ -147,7 +146,7 @@ export function operationSentences({ uses, relation }: Operation): string[] {
     return cost === "declared" ? `its cost of ${quota}` : `up to ${count(cost.atMost)} of ${quota}`;
   });
   const together = costs.length > 1 ? [relations[relation]] : [];
-  return [`A call uses ${listed(costs)}.`, ...together];
+  return [`A call uses ${listText(costs)}.`, ...together];
 }
 
 const meanings: Readonly<Record<ResetMeaning, string>> = {
@@ -162,12 +161,12 @@ export function resetSentence({ readings }: WireData): string {
   const told = [
     ...new Set(readings.flatMap(({ reset }) => (reset === undefined ? [] : [meanings[reset.means]]))),
   ];
-  return told.length === 0 ? "Answers tell no reset." : `A reset tells ${listed(told)}.`;
+  return told.length === 0 ? "Answers tell no reset." : `A reset tells ${listText(told)}.`;
 }
 
 /** Returns which statuses refuse. @param statuses statuses of refusals */
 export const refusalSentence = (statuses: readonly number[]): string =>
-  `Refusals have status ${listed(statuses.map(String))}.`;
+  `Refusals have status ${listText(statuses.map(String))}.`;
 
 const barWidth = 24;
 const levels = "▁▂▃▄▅▆▇█";
@@ -181,8 +180,8 @@ export function roomDrawn(algorithm: QuotaAlgorithm): string | null {
     return levels[isSudden ? (share < 1 ? 0 : 7) : Math.floor(share * 7)];
   });
   const seconds = secondsToFull(algorithm);
-  const time = seconds >= 60 && Number.isInteger(seconds) ? spanOf(seconds) : `${count(seconds)} s`;
-  return `${cells.join("")} ${/^[a-z]/.test(time) ? `1 ${time}` : time}`;
+  const time = seconds >= 60 && Number.isInteger(seconds) ? lengthText(seconds) : `${count(seconds)} s`;
+  return `${cells.join("")} ${time}`;
 }
 
 /** Returns the greatest time, s, until a spent quota has all its room again. */

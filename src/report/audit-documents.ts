@@ -1,5 +1,6 @@
 // An audit's documents: audit.json and its reading, the page, the summary for a pull request, and JUnit XML.
 import type { FolderWriter } from "../files/folder-writer.ts";
+import { duration } from "../rules/duration.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { counted } from "../rules/words.ts";
@@ -10,7 +11,6 @@ import {
   type Row,
   type ShownBroken,
 } from "../summary/audit-result.ts";
-import { duration } from "./format.ts";
 import { page } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import { document } from "./junit-document.ts";

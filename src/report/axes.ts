@@ -1,9 +1,11 @@
 // Axes, margins and sizes that the pictures share. Each picture is drawn twice, for a wide and for a narrow screen,
 // since scaled text cannot be read. Colours are CSS variables, so one drawing serves light and dark.
 
+import { duration } from "../rules/duration.ts";
+import type { FigureUnit } from "../rules/figures.ts";
 import { count } from "../rules/words.ts";
 import { type ChartOption, drawChart, drawLayers, type Size } from "./echarts.ts";
-import { duration, share } from "./format.ts";
+import { share } from "./format.ts";
 import { html } from "./html.ts";
 import type { Drawing, Layout, Margins } from "./picture.ts";
 
@@ -191,17 +193,14 @@ export const shareAxis = {
   splitLine: { ...gridLine, showMaxLine: true },
 };
 
-/** Unit of an amount, in figures and varied values. */
-export type Unit = "count" | "share" | "ms";
-
 /** Returns an amount in its unit. A mean of large counts has no decimals. */
-export function amountText(unit: Unit, amount: number): string {
+export function amountText(unit: FigureUnit, amount: number): string {
   if (unit === "share") return share(amount);
   return unit === "ms" ? duration(amount) : count(Math.abs(amount) < 100 ? amount : Math.round(amount));
 }
 
 /** Returns a round step that cuts `most` into three to six. */
-function amountStep(unit: Unit, most: number): number {
+function amountStep(unit: FigureUnit, most: number): number {
   if (unit === "ms" && most > 1000) return timeSteps.find((step) => most / step <= 5) ?? most / 5;
   return roundStep(most, unit === "share" ? 0.0001 : unit === "ms" ? 1 : 0.001);
 }
@@ -216,7 +215,7 @@ function addEnds(ticks: number[], least: number, most: number, interval: number)
  * Returns an axis of amounts of any unit, by default from 0.
  * @param ends true if the first and the last amount are named, round or not
  */
-export function amountAxis(unit: Unit, most: number, least = 0, ends = false) {
+export function amountAxis(unit: FigureUnit, most: number, least = 0, ends = false) {
   const interval = amountStep(unit, Math.max(most - least, Number.MIN_VALUE));
   const first = Math.ceil(least / interval - 1e-9) * interval;
   const ticks: number[] = [];

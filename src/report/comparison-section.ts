@@ -1,5 +1,6 @@
 // Two runs side by side: most often the simulator's prediction and the measurement of the same scenario.
 
+import { duration } from "../rules/duration.ts";
 import { type FigureName, figureKinds } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
@@ -9,7 +10,7 @@ import { whoseName } from "../summary/told.ts";
 import type { Whose } from "../trace/whose.ts";
 import { chartDrawing, seriesColor, timeDrawing } from "./axes.ts";
 import { refusalColor, waitChart, windowChart, windowChartHeight, windowColor } from "./charts.ts";
-import { duration, figuresTold, figureText } from "./format.ts";
+import { figuresTold, figureText } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import type { RunRecord } from "./run.ts";

@@ -1,12 +1,14 @@
 // A figure over the varied value: the mean with its confidence band, the goal, and the value that was found. Shapes
 // tell states apart without colours: a filled point surely holds, an open one surely fails, a ring around a dot is
 // unclear.
+import type { FigureUnit } from "../rules/figures.ts";
 import type { PlanAxis, PlanState } from "../summary/plan-result.ts";
-import { amountAxis, amountText, chartDrawing, gridOf, margins, type Unit } from "./axes.ts";
+import { valueText } from "../summary/plan-values.ts";
+import { amountAxis, amountText, chartDrawing, gridOf, margins } from "./axes.ts";
 import type { Cell } from "./csv.ts";
 import { type ChartOption, type DrawApi, type DrawItem, pointOf } from "./echarts.ts";
 import type { LegendEntry, Picture } from "./picture.ts";
-import { intervalText, valueText } from "./plan-words.ts";
+import { intervalText } from "./plan-words.ts";
 
 export interface CurvePoint {
   readonly value: number;
@@ -26,7 +28,7 @@ export interface Curve {
   readonly axis: Pick<PlanAxis, "path" | "unit"> & { readonly from: number; readonly to: number };
   /** Name of the measured figure. */
   readonly figure: string;
-  readonly unit: Unit;
+  readonly unit: FigureUnit;
   readonly states: Readonly<Record<PlanState, string>>;
   /** Points by value. */
   readonly points: readonly CurvePoint[];

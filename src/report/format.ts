@@ -1,4 +1,6 @@
 // Numbers as people read them, the same on every machine: no locale, no time zone.
+
+import { duration } from "../rules/duration.ts";
 import { type FigureName, type FigureReference, figureNames, unitOf } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
@@ -10,20 +12,6 @@ export function share(value: number): string {
   if (percent > 0 && percent < 0.1) return "<0.1%";
   if (percent < 100 && percent > 99.9) return ">99.9%";
   return `${Math.round(percent * 10) / 10}%`;
-}
-
-/** Returns `350 ms`, `1.24 s`, `12.4 s`, `2 min 5 s`, `3 h 20 min`. */
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${Math.round(ms / (ms < 9995 ? 10 : 100)) / (ms < 9995 ? 100 : 10)} s`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 3600) return joined(Math.floor(seconds / 60), "min", seconds % 60, "s");
-  const minutes = Math.round(seconds / 60);
-  return joined(Math.floor(minutes / 60), "h", minutes % 60, "min");
-}
-
-function joined(most: number, mostUnit: string, least: number, leastUnit: string): string {
-  return least === 0 ? `${most} ${mostUnit}` : `${most} ${mostUnit} ${least} ${leastUnit}`;
 }
 
 /** Returns `2026-01-01 00:00:05 UTC`, with milliseconds if there are any. */

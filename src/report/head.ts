@@ -1,10 +1,11 @@
 // The report's head: the run, the verdict in a sentence, and the few figures that matter most.
 
 import type { Policy } from "../policy/policy.ts";
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { capitalized, count, counted } from "../rules/words.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration, figureText, instant, noteWords, share } from "./format.ts";
+import { figureText, instant, noteWords, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { keyList } from "./parts.ts";
 import type { Run } from "./run.ts";

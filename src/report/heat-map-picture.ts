@@ -1,20 +1,14 @@
 // Two varied values and a figure as a heat map, with the frontier between holding and failing values. A darker cell has
 // a higher figure. Lightness alone tells it, so that nobody needs to tell colours apart.
+
 import type { PlanAxis, PlanHeatMap, PlanResult, PlanState } from "../summary/plan-result.ts";
+import { figureUnit, goalsText, valueText } from "../summary/plan-values.ts";
 import { amountText, width } from "./axes.ts";
 import { shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
 import { html } from "./html.ts";
 import type { Drawing, Layout, LegendEntry, Margins, Picture } from "./picture.ts";
-import {
-  figureNamed,
-  figureUnit,
-  goalWords,
-  heldWords,
-  intervalText,
-  meanText,
-  valueText,
-} from "./plan-words.ts";
+import { figureNamed, heldWords, intervalText, meanText } from "./plan-words.ts";
 
 export interface HeatCell {
   /** Places along `xs` and `ys`. */
@@ -115,7 +109,7 @@ function legendOf(
     ...(frontier
       ? ([
           {
-            name: `the frontier: ${side} it ${goalWords(result)} holds`,
+            name: `the frontier: ${side} it ${goalsText(result.question.goals)} holds`,
             swatch: "line",
             color: "var(--ink)",
           },

@@ -1,6 +1,7 @@
 // Amounts with their error bars, one in each row: a dot for the mean, a line for the interval. Unlike bars from zero,
 // long and similar amounts can still be told apart, and each shows its uncertainty.
-import { amountAxis, amountText, chartDrawing, gridOf, type Unit } from "./axes.ts";
+import type { FigureUnit } from "../rules/figures.ts";
+import { amountAxis, amountText, chartDrawing, gridOf } from "./axes.ts";
 import { nameAxis, nameAxisMargins } from "./call-bars.ts";
 import { type ChartOption, type DrawItem, pointOf } from "./echarts.ts";
 import type { Layout, LegendEntry, Picture } from "./picture.ts";
@@ -23,7 +24,7 @@ export interface IntervalRows {
   readonly figure: string;
   /** Meaning of the ends of a row's line. */
   readonly ends: readonly [low: string, high: string];
-  readonly unit: Unit;
+  readonly unit: FigureUnit;
   readonly rows: readonly IntervalRow[];
   /** Line through all rows: a goal, a limit. */
   readonly line: { readonly at: number; readonly name: string } | null;

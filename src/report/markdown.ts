@@ -1,11 +1,12 @@
 // summary.md: a run as a comment on a pull request, with the verdict, what was missed or broken, and the figures.
 
+import { duration } from "../rules/duration.ts";
 import { lawNames } from "../rules/laws.ts";
 import { shortName } from "../rules/printable.ts";
 import { counted } from "../rules/words.ts";
 import type { Figures } from "../summary/summary.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration, figuresTold, figureText, instant, noteWords } from "./format.ts";
+import { figuresTold, figureText, instant, noteWords } from "./format.ts";
 import { code, fenced, marks, plain, table } from "./markdown-text.ts";
 import type { Run } from "./run.ts";
 import {

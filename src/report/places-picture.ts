@@ -3,13 +3,14 @@
 // same height, or a space between them.
 
 import type { Policy } from "../policy/policy.ts";
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { CountPlace, Violation } from "../verify/verdict.ts";
 import { countAxis, gridOf, margins, text, timeAxis, timeDrawing } from "./axes.ts";
 import type { DataTable } from "./csv.ts";
 import { type ChartOption, type DrawItem, pointOf } from "./echarts.ts";
-import { duration, instant } from "./format.ts";
+import { instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import type { PictureReadings } from "./readings.ts";

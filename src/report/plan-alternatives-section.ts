@@ -2,12 +2,13 @@
 
 import { exactShare } from "../rules/share.ts";
 import type { PlanAlternative, PlanComparison, PlanResult } from "../summary/plan-result.ts";
+import { figureUnit } from "../summary/plan-values.ts";
 import { seriesColor } from "./axes.ts";
 import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";
 import type { Gallery, Picture } from "./picture.ts";
 import { figureCell } from "./plan-cells.ts";
-import { alternativesOf, figureNamed, figureUnit, meanText, measuredFigures } from "./plan-words.ts";
+import { alternativesOf, figureNamed, meanText, measuredFigures } from "./plan-words.ts";
 import { type Column, foldedTable } from "./table.ts";
 
 const drawn = {

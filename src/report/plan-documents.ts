@@ -4,6 +4,7 @@ import { shortName } from "../rules/printable.ts";
 import { exactShare } from "../rules/share.ts";
 import { count, counted } from "../rules/words.ts";
 import type { PlanAlternative, PlanPoint, PlanResult, PlanValue } from "../summary/plan-result.ts";
+import { goalsText, valueText } from "../summary/plan-values.ts";
 import { amountText } from "./axes.ts";
 import { noteWords } from "./format.ts";
 import { document, type TestCase } from "./junit-document.ts";
@@ -12,14 +13,12 @@ import {
   alternativesOf,
   aroundMean,
   figureNamed,
-  goalWords,
   heldWords,
   meanText,
   planAnswer,
   planOutcome,
   questionWords,
   stateText,
-  valueText,
 } from "./plan-words.ts";
 
 /** Number of points that fit into a comment on a pull request. */
@@ -142,7 +141,7 @@ export function renderPlanJunit(result: PlanResult): string {
   if (answer !== null)
     cases.push(
       answerCase(
-        `${goalWords(result)} over ${question.vary.map(({ path, range }) => `${path} = ${range}`).join(" and ")}`,
+        `${goalsText(question.goals)} over ${question.vary.map(({ path, range }) => `${path} = ${range}`).join(" and ")}`,
         result,
       ),
     );

@@ -4,6 +4,7 @@ import { shortName } from "../rules/printable.ts";
 import { exactShare } from "../rules/share.ts";
 import { counted } from "../rules/words.ts";
 import type { PlanAxis, PlanHeatMap, PlanPoint, PlanResult } from "../summary/plan-result.ts";
+import { figureUnit, valueText } from "../summary/plan-values.ts";
 import { curvePicture } from "./curve-picture.ts";
 import { noteWords } from "./format.ts";
 import { type Page, page } from "./frame.ts";
@@ -17,7 +18,6 @@ import { figureCell, heldCell, pointCell } from "./plan-cells.ts";
 import { stormSection } from "./plan-storm-section.ts";
 import {
   figureNamed,
-  figureUnit,
   heldWords,
   meanText,
   planAnswer,
@@ -25,7 +25,6 @@ import {
   questionFacts,
   questionWords,
   stateWords,
-  valueText,
 } from "./plan-words.ts";
 import { type Column, foldedTable, table } from "./table.ts";
 

@@ -1,13 +1,14 @@
 // A retry storm in a page: what is refused or lost, window by window, with a trigger and without. It also shows from
 // which trigger on the load does not recover.
 
+import { duration } from "../rules/duration.ts";
 import { count, counted } from "../rules/words.ts";
 import type { PlanResult, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
 import { amountText, gridOf, margins, shareAxis, timeAxis, timeDrawing } from "./axes.ts";
 import type { Cell } from "./csv.ts";
 import { curvePicture } from "./curve-picture.ts";
 import { type ChartOption, type DrawItem, pointOf } from "./echarts.ts";
-import { duration, share } from "./format.ts";
+import { share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, Picture } from "./picture.ts";
 import { stateCell } from "./plan-cells.ts";

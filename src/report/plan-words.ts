@@ -1,35 +1,20 @@
 // A plan's question and values, in words.
-import { exactDuration } from "../rules/duration.ts";
-import { parseFigure, unitOf } from "../rules/figures.ts";
+import { duration } from "../rules/duration.ts";
+import type { FigureUnit } from "../rules/figures.ts";
 import { exactShare } from "../rules/share.ts";
 import { capitalized, count, counted } from "../rules/words.ts";
 import type {
   Interval,
   PlanAlternative,
-  PlanAxis,
   PlanComparison,
   PlanFigure,
   PlanPoint,
   PlanResult,
   PlanState,
-  PlanValue,
 } from "../summary/plan-result.ts";
-import { amountText, type Unit } from "./axes.ts";
-import { duration } from "./format.ts";
+import { figureUnit, goalsText } from "../summary/plan-values.ts";
+import { amountText } from "./axes.ts";
 import type { ResultTone } from "./parts.ts";
-
-/** Returns the unit of a figure; `agents.waitP95Ms` has that of `waitP95Ms`. Jain's index is no share of anything. */
-export function figureUnit(figure: string): Unit {
-  const found = parseFigure(figure);
-  return "path" in found || found.name === "fairness" ? "count" : unitOf(found.name);
-}
-
-/** Returns `187`, `2 s`, `waitReset+0..5s`. It is exact, since people set it. */
-export function valueText({ unit }: Pick<PlanAxis, "unit">, value: PlanValue): string {
-  if (typeof value === "string" || unit === "choice") return String(value);
-  if (unit === "share") return exactShare(value);
-  return unit === "ms" ? exactDuration(value, duration(value)) : amountText(unit, value);
-}
 
 export const figureNamed = ({ figures }: Pick<PlanPoint, "figures">, name: string): PlanFigure | null =>
   figures.find(({ figure }) => figure === name) ?? null;
@@ -39,7 +24,7 @@ export const meanText = (figure: PlanFigure | null): string =>
   figure === null || figure.mean === null ? "–" : amountText(figureUnit(figure.figure), figure.mean);
 
 /** Returns `9.8% to 10%`. A mean's interval may reach below 0, but no figure does. */
-export function intervalText(unit: Unit, interval: Interval | null): string {
+export function intervalText(unit: FigureUnit, interval: Interval | null): string {
   if (interval === null) return "–";
   const low = amountText(unit, Math.max(0, interval.low));
   const high = amountText(unit, interval.high);
@@ -79,14 +64,11 @@ export const measuredFigures = <Figure extends string>(
     alternatives.some((one) => (figureNamed(one, `${population}.${figure}`)?.mean ?? null) !== null),
   );
 
-export const goalWords = ({ question }: PlanResult): string =>
-  question.goals.map(({ figure, bound }) => `${figure} ${bound}`).join(" and ");
-
 /** Returns the question in a sentence without its end. */
 export function questionWords(result: PlanResult): string {
   const { question, storm, comparison } = result;
   const [x, y] = question.vary;
-  const goals = goalWords(result);
+  const goals = goalsText(question.goals);
   const parts: string[] = [];
   if (x !== undefined && y !== undefined)
     parts.push(

@@ -1,11 +1,12 @@
 // Refusals, and the callers that they hit: over time, by population, by user.
 
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import type { Series, TrafficSlot } from "../summary/series.ts";
 import type { Figures, PopulationSummary, Summary, UserSummary } from "../summary/summary.ts";
 import { type CallBar, callBars, callsOverTime } from "./call-bars.ts";
-import { duration, figureText, ownerName, share } from "./format.ts";
+import { figureText, ownerName, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { callsOf, refusalColumns, refusedOf } from "./outcomes.ts";
 import type { Gallery } from "./picture.ts";

@@ -1,7 +1,9 @@
 // A replay in a page: who would have been refused and when, how much room there was, which limits would have sufficed.
+
+import { duration } from "../rules/duration.ts";
 import { count, counted } from "../rules/words.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { duration, instant, share } from "./format.ts";
+import { instant, share } from "./format.ts";
 import { type Page, page } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import { intervalPicture } from "./interval-rows.ts";

@@ -1,9 +1,10 @@
 // The same log with callers that react to a refusal: their waits, and the callers that never got through.
 
+import { duration } from "../rules/duration.ts";
 import { count, counted } from "../rules/words.ts";
 import type { AddedWaits } from "../summary/replay-result.ts";
 import { callsOverTime } from "./call-bars.ts";
-import { duration, share } from "./format.ts";
+import { share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery } from "./picture.ts";
 import { callSlots } from "./replay-slots.ts";

@@ -1,7 +1,9 @@
 // A replay's results, in sentences.
+
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { capitalized, count, counted } from "../rules/words.ts";
-import { duration, share } from "./format.ts";
+import { share } from "./format.ts";
 import type { ResultTone } from "./parts.ts";
 import type { ReplayView } from "./replay-view.ts";
 import { missedWords } from "./source.ts";

@@ -2,13 +2,14 @@
 
 import type { Policy } from "../policy/policy.ts";
 import { quotaSentences } from "../policy/sentences.ts";
+import { duration } from "../rules/duration.ts";
 import { parseRules } from "../rules/parse.ts";
 import { presets } from "../rules/presets.ts";
 import { shortName } from "../rules/printable.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
 import { type SwitchName, switchValues } from "../rules/switches.ts";
 import { count, counted } from "../rules/words.ts";
-import { duration, instant } from "./format.ts";
+import { instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import { factList } from "./parts.ts";
 import type { RunRecord } from "./run.ts";

@@ -1,5 +1,6 @@
 // A report's source, and the words that its parts share.
 import type { Policy } from "../policy/policy.ts";
+import { duration } from "../rules/duration.ts";
 import { type FigureReference, parseFigure } from "../rules/figures.ts";
 import { shortName } from "../rules/printable.ts";
 import type { Scope } from "../rules/rules.ts";
@@ -9,7 +10,7 @@ import type { Series } from "../summary/series.ts";
 import type { ExpectationResult, Summary } from "../summary/summary.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { Verdict } from "../verify/verdict.ts";
-import { duration, figureText, ownerName } from "./format.ts";
+import { figureText, ownerName } from "./format.ts";
 import type { ResultTone } from "./parts.ts";
 import type { Run, RunRecord } from "./run.ts";
 import { evidenceGaps } from "./verdict-words.ts";

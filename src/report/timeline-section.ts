@@ -1,5 +1,6 @@
 // The outcome of each call of the first few clients: who was refused when, and who came back at the same moment.
 
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted } from "../rules/words.ts";
 import { type CallOutcome, populationOf, type Timeline, type TimelineRow } from "../summary/timeline.ts";
@@ -7,7 +8,6 @@ import { isNarrow } from "../summary/told.ts";
 import { plotWidth, timeLabels, width } from "./axes.ts";
 import { nameAxisMargins, shortened } from "./call-bars.ts";
 import type { Cell } from "./csv.ts";
-import { duration } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import {
   callsOf,

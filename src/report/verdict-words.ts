@@ -1,6 +1,7 @@
 // A verdict's facts beside its violations, in sentences: how it was judged, how far off the windows were, what was
 // inferred and accepted. The terminal, the page and the pull request say the same.
 
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { count, counted, countOf } from "../rules/words.ts";
 import {
@@ -12,7 +13,7 @@ import {
   type Verdict,
   type WindowAmounts,
 } from "../verify/verdict.ts";
-import { duration, share } from "./format.ts";
+import { share } from "./format.ts";
 
 /** Tells whether anything in these amounts is off. */
 const isOff = ({ overAdmitted, wronglyRefused, stalenessMs }: Amounts): boolean =>

@@ -1,12 +1,13 @@
 // The time between wanting and getting an answer, by population.
 
+import { duration } from "../rules/duration.ts";
 import { shortName } from "../rules/printable.ts";
 import { count } from "../rules/words.ts";
 import { type PopulationSummary, type Summary, waitShares } from "../summary/summary.ts";
 import { chartDrawing, seriesColor } from "./axes.ts";
 import { answeredShare, type WaitCurve, waitChart, waitDecades } from "./charts.ts";
 import type { DataTable } from "./csv.ts";
-import { duration, figureText, share } from "./format.ts";
+import { figureText, share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, Picture } from "./picture.ts";
 import type { PictureReadings } from "./readings.ts";

@@ -1,12 +1,13 @@
 // Each window's count against its limit, over time.
 
+import { duration } from "../rules/duration.ts";
 import { count, counted } from "../rules/words.ts";
 import type { WindowSeries } from "../summary/series.ts";
 import type { WindowSummary } from "../summary/summary.ts";
 import { isNarrow } from "../summary/told.ts";
 import { timeDrawing } from "./axes.ts";
 import { refusalColor, windowChart, windowChartHeight, windowColor } from "./charts.ts";
-import { duration, share } from "./format.ts";
+import { share } from "./format.ts";
 import { type Html, html } from "./html.ts";
 import type { Gallery, LegendEntry, Picture } from "./picture.ts";
 import { ownerWords, type ReportSource, unitsOf } from "./source.ts";

@@ -1,4 +1,4 @@
-// Durations as people write them, read in one place: scenarios, expected bounds and the command line take the same
+// Durations as people write and read them, in one place: scenarios, expected bounds and the command line take the same
 // words.
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
@@ -36,6 +36,22 @@ export const parseDuration = durationReader();
 
 const readWords = durationReader({ min: 60_000 }, " ?");
 
-/** Returns the text of a duration if it is exact, as `2.5 min` may be; else all its digits, in seconds. */
-export const exactDuration = (ms: number, text: string): string =>
-  readWords(text) === ms ? text : `${ms / 1000} s`;
+/** Returns `350 ms`, `1.24 s`, `12.4 s`, `2 min 5 s`, `3 h 20 min`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${Math.round(ms / (ms < 9995 ? 10 : 100)) / (ms < 9995 ? 100 : 10)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return joined(Math.floor(seconds / 60), "min", seconds % 60, "s");
+  const minutes = Math.round(seconds / 60);
+  return joined(Math.floor(minutes / 60), "h", minutes % 60, "min");
+}
+
+function joined(most: number, mostUnit: string, least: number, leastUnit: string): string {
+  return least === 0 ? `${most} ${mostUnit}` : `${most} ${mostUnit} ${least} ${leastUnit}`;
+}
+
+/** Returns a duration in words if they are exact, as `2 min 5 s` may be; else all its digits, in seconds. */
+export function exactDuration(ms: number): string {
+  const text = duration(ms);
+  return readWords(text) === ms ? text : `${ms / 1000} s`;
+}

@@ -5,7 +5,7 @@ import { parseDuration } from "./duration.ts";
 import { type Problem, quote } from "./errors.ts";
 
 /** Unit of a figure. `share`: 0 to 1, written `5%` or `0.05`. `ms`: written `250ms`, `2s`, `1m30s` or as ms. */
-type FigureUnit = "count" | "share" | "ms";
+export type FigureUnit = "count" | "share" | "ms";
 
 interface FigureKind {
   readonly unit: FigureUnit;

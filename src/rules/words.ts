@@ -27,3 +27,7 @@ const pluralOf = (noun: string): string => (/[^aeiou]y$/.test(noun) ? `${noun.sl
 /** Returns the name of a day of the week, `Monday`, in UTC. */
 export const weekdayName = (ms: number): string =>
   new Date(ms).toLocaleDateString("en-US", { weekday: "long", timeZone: "UTC" });
+
+/** Returns `a`, `a and b`, `a, b and c`. */
+export const listText = (words: readonly string[]): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;

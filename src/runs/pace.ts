@@ -1,6 +1,6 @@
 // The speed of some work, and its remaining time. Both come from the last seconds, since the beginning of a run
 // (clients that start, a compiler that warms up) says little about its end.
-import { duration } from "../report/format.ts";
+import { duration } from "../rules/duration.ts";
 import { count, nounOf } from "../rules/words.ts";
 
 /** Time over which a pace is measured, ms. */

@@ -1,6 +1,6 @@
 // The end of a thread that had not done its work, in words. The user's code ended it, so its file is named.
 import { type PlacedModule, placeIn, shortName } from "../load/user-module.ts";
-import { duration } from "../report/format.ts";
+import { duration } from "../rules/duration.ts";
 import { SpillwayError } from "../rules/errors.ts";
 
 export type ThreadEnd =

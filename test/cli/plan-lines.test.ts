@@ -233,7 +233,7 @@ describe("a plan", () => {
     };
     const lines = planned({ storm }).slice(2, -1);
     expect(lines[0]).toBe(
-      "  share of calls refused or not answered, by windows of 60 s, both sides of the edge:",
+      "  share of calls refused or not answered, by windows of 1 min, both sides of the edge:",
     );
     expect(lines.slice(1).map((line) => line.replace(/[▁-█ ]{3,}/u, " | ").trim())).toEqual([
       "without |",
@@ -242,7 +242,7 @@ describe("a plan", () => {
       "outage of 6 s | unclear",
     ]);
     expect(planned({ storm: { ...storm, answer: { kind: "all" } } })[2]).toBe(
-      "  share of calls refused or not answered, by windows of 60 s:",
+      "  share of calls refused or not answered, by windows of 1 min:",
     );
   });
 

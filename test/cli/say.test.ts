@@ -13,7 +13,7 @@ import { sayLoad, saySimulation } from "../../src/cli/say-run.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
-import { duration } from "../../src/report/format.ts";
+import { duration } from "../../src/rules/duration.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { count } from "../../src/rules/words.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";

@@ -28,7 +28,7 @@ test.each<[Partial<PlanStorm>, string]>([
       triggers: [recovers(100, 9), recovers(200, 2.26)],
       share: 0.9995,
     },
-    `The load does not recover by the end of 5 min from a burst of 210 calls; from a burst of 200 calls it does, in 2.3 windows of 60 s after it is over, in 99.95% of runs ${sure}.`,
+    `The load does not recover by the end of 5 min from a burst of 210 calls; from a burst of 200 calls it does, in 2.3 windows of 1 min after it is over, in 99.95% of runs ${sure}.`,
   ],
   [
     {
@@ -38,7 +38,7 @@ test.each<[Partial<PlanStorm>, string]>([
       share: 0.9995,
       withinWindows: 1,
     },
-    `The load does not recover within 1 window of 60 s from an outage of 90 s; from an outage of 1 s it does, in 1 window of 60 s after it is over, in 99.95% of runs ${sure}.`,
+    `The load does not recover within 1 window of 1 min from an outage of 1 min 30 s; from an outage of 1 s it does, in 1 window of 1 min after it is over, in 99.95% of runs ${sure}.`,
   ],
   [
     {},
@@ -46,7 +46,7 @@ test.each<[Partial<PlanStorm>, string]>([
   ],
   [
     { answer: { kind: "none" }, withinWindows: 2 },
-    `The load does not recover within 2 windows of 60 s in 50% of runs even from a burst of 5 calls ${sure}.`,
+    `The load does not recover within 2 windows of 1 min in 50% of runs even from a burst of 5 calls ${sure}.`,
   ],
   [
     { answer: { kind: "too-noisy", holds: 10, fails: 90, replicationsMore: 8 } },

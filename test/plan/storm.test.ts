@@ -89,7 +89,7 @@ describe("a burst on 150 of 200 calls a minute, six minutes, the burst in the se
   test("is recovered from within two windows up to 200 alone: windows 3 and 4 work off 50 each, 5 has room for 50", () => {
     const { storm, sentences } = plan(steady(), { storm: "burst=10..500:10", within: 2 });
     expect(storm).toMatchObject({ withinWindows: 2, answer: { kind: "value", holds: 200, fails: 210 } });
-    expect(sentences[0]).toContain("does not recover within 2 windows of 60 s from a burst of 210 calls");
+    expect(sentences[0]).toContain("does not recover within 2 windows of 1 min from a burst of 210 calls");
   });
 
   test("takes longer the larger it is, and is drawn on both sides of the edge", () => {

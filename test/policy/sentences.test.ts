@@ -66,6 +66,11 @@ describe("a quota", () => {
       told(window(86_400, { anchor: { offsetMs: 28_800_000 } })),
       [`${grid.slice(0, -1)}, moved by 8 hours: they reset at 08:00 UTC.`, free],
     ],
+    [
+      "beside it by an hour",
+      told(window(86_400, { anchor: { offsetMs: 3_600_000 } })),
+      [`${grid.slice(0, -1)}, moved by 1 hour: they reset at 01:00 UTC.`, free],
+    ],
     ["of days", told(window(86_400)), [`${grid.slice(0, -1)}: they reset at 00:00 UTC.`, free]],
     ["of a calendar", told(ofCalendar("day", "UTC")), ["Windows reset every day at 00:00 in UTC.", free]],
     [

@@ -1,5 +1,6 @@
 // Pictures of drawn numbers, byte for byte: see bytes.ts. Each kind of picture is drawn with many amounts, spans, states
 // and names, so that hardly a number of it can move unseen. A digest stands for all pictures of a kind.
+
 import { expect, test } from "vitest";
 import { seededRandom } from "../../src/faults/random.ts";
 import {
@@ -9,12 +10,11 @@ import {
   countAxis,
   timeDrawing,
   timeLabels,
-  type Unit,
 } from "../../src/report/axes.ts";
 import { callBars, callsOverTime, shortened } from "../../src/report/call-bars.ts";
 import { waitChart, windowChart, windowChartHeight } from "../../src/report/charts.ts";
 import { curvePicture } from "../../src/report/curve-picture.ts";
-import { duration, figureText, instant, share } from "../../src/report/format.ts";
+import { figureText, instant, share } from "../../src/report/format.ts";
 import { heatMapPicture } from "../../src/report/heat-map-picture.ts";
 import { intervalPicture } from "../../src/report/interval-rows.ts";
 import type { OutcomeCounts } from "../../src/report/outcomes.ts";
@@ -23,6 +23,8 @@ import { placesFigure } from "../../src/report/places-picture.ts";
 import { encodeReadings } from "../../src/report/readings.ts";
 import { sparkline } from "../../src/report/sparkline.ts";
 import { windowData, windowReadings, windowRows } from "../../src/report/window-rows.ts";
+import { duration } from "../../src/rules/duration.ts";
+import type { FigureUnit } from "../../src/rules/figures.ts";
 import type { PlanPoint, PlanState } from "../../src/summary/plan-result.ts";
 import type { Point, WindowSeries } from "../../src/summary/series.ts";
 import type { PopulationSummary } from "../../src/summary/summary.ts";
@@ -34,11 +36,11 @@ import { mapped } from "./results.ts";
 const random = seededRandom(2026);
 const some = (most: number): number => Math.floor(random() * most);
 const one = <T>(list: readonly T[]): T => list[some(list.length)] as T;
-const units: readonly Unit[] = ["count", "share", "ms"];
+const units: readonly FigureUnit[] = ["count", "share", "ms"];
 const states: readonly (PlanState | null)[] = ["holds", "fails", "unclear", null];
 const names = ["a", "agent-17", "a policy with quite a long name, and more", "__proto__", "ü"];
 /** An amount of a unit, of any power of ten. */
-const amount = (unit: Unit): number =>
+const amount = (unit: FigureUnit): number =>
   unit === "share"
     ? random()
     : unit === "ms"
@@ -64,7 +66,7 @@ const counts = (): OutcomeCounts => ({
 
 const curves = (): Picture[] =>
   times(9, (at) => {
-    const unit = units[at % 3] as Unit;
+    const unit = units[at % 3] as FigureUnit;
     const from = one([0, 0, 10, 0.5]);
     const to = at === 4 ? from : from + one([1, 9, 40, 90_000]);
     const points = times(2 + some(7), (place) => {
@@ -91,7 +93,7 @@ const curves = (): Picture[] =>
 
 const intervals = (): Picture[] =>
   times(7, (at) => {
-    const unit = units[at % 3] as Unit;
+    const unit = units[at % 3] as FigureUnit;
     return intervalPicture({
       ...{ id: `rows-${at}`, title: "rows", label: "a label", what: "policy", figure: "calls", unit },
       ends: ["5 of 100", "95 of 100"],
@@ -218,7 +220,7 @@ const waits = (): string[] =>
 /** Axes of amounts as their ticks and words. */
 const axes = (): string[] =>
   times(300, (at) => {
-    const unit = units[at % 3] as Unit;
+    const unit = units[at % 3] as FigureUnit;
     const least = one([0, 0, amount(unit)]);
     const most = least + amount(unit);
     const { min, max, interval, axisLabel } = amountAxis(unit, most, least, at % 2 === 0);

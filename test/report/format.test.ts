@@ -1,6 +1,6 @@
 // Numbers as people read them, at each boundary.
 import { expect, test } from "vitest";
-import { duration, figureText, instant, ownerName, share } from "../../src/report/format.ts";
+import { figureText, instant, ownerName, share } from "../../src/report/format.ts";
 
 test.each([
   [0, "0%"],
@@ -14,25 +14,6 @@ test.each([
   [1.25, "125%"],
 ])("a share of %d is %s", (value, text) => {
   expect(share(value)).toBe(text);
-});
-
-test.each([
-  [0, "0 ms"],
-  [999.4, "999 ms"],
-  [1_000, "1 s"],
-  [1_236, "1.24 s"],
-  [9_994, "9.99 s"],
-  [9_995, "10 s"],
-  [12_360, "12.4 s"],
-  [59_949, "59.9 s"],
-  [59_950, "1 min"],
-  [125_400, "2 min 5 s"],
-  [3_599_499, "59 min 59 s"],
-  [3_599_500, "1 h"],
-  [12_029_000, "3 h 20 min"],
-  [12_030_000, "3 h 21 min"],
-])("%d ms are %s", (ms, text) => {
-  expect(duration(ms)).toBe(text);
 });
 
 test("instants have milliseconds only where there are any", () => {

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import {
   figureNamed,
-  figureUnit,
   heldWords,
   intervalText,
   meanText,
@@ -11,7 +10,6 @@ import {
   questionFacts,
   questionWords,
   stateText,
-  valueText,
 } from "../../src/report/plan-words.ts";
 import type { PlanFigure, PlanPoint, PlanResult } from "../../src/summary/plan-result.ts";
 
@@ -125,19 +123,10 @@ describe("the answer", () => {
   });
 });
 
-describe("values and points", () => {
+describe("figures and points", () => {
   const figure = (name: string, mean: number | null): PlanFigure => ({ figure: name, mean }) as PlanFigure;
 
-  test("are in the unit of their figure; an index of fairness is no share", () => {
-    expect(
-      ["agents.waitP95Ms", "refusedShare", "fairness", "agents.fairness", "admitted"].map(figureUnit),
-    ).toEqual(["ms", "share", "count", "count", "count"]);
-    expect(valueText({ unit: "ms" }, 2_000)).toBe("2 s");
-    expect(valueText({ unit: "ms" }, 605_000)).toBe("10 min 5 s");
-    expect([1_234, 4_321_000].map((ms) => valueText({ unit: "ms" }, ms))).toEqual(["1.234 s", "4321 s"]);
-    expect([0.0005, 0.0125].map((share) => valueText({ unit: "share" }, share))).toEqual(["0.05%", "1.25%"]);
-    expect(valueText({ unit: "choice" }, 2_000)).toBe("2000");
-    expect(valueText({ unit: "ms" }, "waitReset")).toBe("waitReset");
+  test("have their means, and are found by their names", () => {
     expect([
       meanText(figure("refusedShare", 0.099)),
       meanText(figure("refusedShare", null)),

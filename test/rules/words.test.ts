@@ -1,6 +1,6 @@
 // Numbers and nouns in sentences.
 import { expect, test } from "vitest";
-import { count, counted, nounOf } from "../../src/rules/words.ts";
+import { count, counted, listText, nounOf } from "../../src/rules/words.ts";
 
 test("one is one, and all others are many", () => {
   expect([0, 1, 2, 1234].map((value) => counted(value, "window"))).toEqual([
@@ -29,4 +29,8 @@ test("numbers are grouped, and have three decimals at most", () => {
     "-1,200",
     "0.5",
   ]);
+});
+
+test("lists are joined as one speaks", () => {
+  expect([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(listText)).toEqual(["", "a", "a and b", "a, b and c"]);
 });

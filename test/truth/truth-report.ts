@@ -2,7 +2,8 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DriverName } from "../../src/load/driver.ts";
-import { duration, share } from "../../src/report/format.ts";
+import { share } from "../../src/report/format.ts";
+import { duration } from "../../src/rules/duration.ts";
 import { count } from "../../src/rules/words.ts";
 import type { Compared, Comparison } from "./comparison.ts";
 import { shortRules } from "./runs.ts";
