@@ -19,7 +19,8 @@ export class ReplayCalls {
   /** Handles of the limiter's callers. */
   handle = new Int32Array(0);
   cost = new Int32Array(0);
-  actual = new Int32Array(0);
+  /** Units used; unlike a cost of the log, the most that an operation may use passes 31 bits. */
+  actual = new Float64Array(0);
   operation = new Uint8Array(0);
   /** 1 if the log says that the call was refused. */
   refused = new Uint8Array(0);
@@ -95,7 +96,7 @@ export class ReplayCalls {
     this.user = grown(this.user, new Int32Array(size));
     this.handle = grown(this.handle, new Int32Array(size));
     this.cost = grown(this.cost, new Int32Array(size));
-    this.actual = grown(this.actual, new Int32Array(size));
+    this.actual = grown(this.actual, new Float64Array(size));
     this.operation = grown(this.operation, new Uint8Array(size));
     this.attempt = grown(this.attempt, new Int32Array(size));
     this.wantedMs = grown(this.wantedMs, new Float64Array(size));

@@ -40,7 +40,7 @@ export class ReplayRun {
   // The calls of a batch: their rows, their callers, and the quotas that refuse them.
   #row = new Int32Array(0);
   #handle = new Int32Array(0);
-  #refusing = new Int8Array(0);
+  #refusing = new Int32Array(0);
 
   /** @param costMost greatest cost of a call that a quota counts */
   constructor(callers: ReplayCallers, kept: KeptRows, costMost: number, letsGo: boolean) {
@@ -78,7 +78,7 @@ export class ReplayRun {
     if (count > this.#row.length) {
       this.#row = new Int32Array(count);
       this.#handle = new Int32Array(count);
-      this.#refusing = new Int8Array(count);
+      this.#refusing = new Int32Array(count);
     }
     if (this.rows === 0 && count > 0) this.#firstMs = atMs[0] as number;
     let lastMs = this.#nowMs;

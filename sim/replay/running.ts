@@ -13,11 +13,10 @@ export type Settle = (
 ) => void;
 
 /** Number of integers for each call; their places follow. */
-const INTS = 4;
+const INTS = 3;
 const HANDLE = 0;
 const OPERATION = 1;
 const COST = 2;
-const ACTUAL = 3;
 
 export class RunningCalls {
   /** Windows of each call's decision, to be filled in when it starts. */
@@ -27,6 +26,7 @@ export class RunningCalls {
   readonly #due = new DueHeap();
   readonly #free: number[] = [];
   #ints = new Int32Array(0);
+  #actual = new Float64Array(0);
   #used = 0;
 
   /** @param width greatest number of quotas of a call */
@@ -48,7 +48,7 @@ export class RunningCalls {
     this.#ints[at + HANDLE] = handle;
     this.#ints[at + OPERATION] = operation;
     this.#ints[at + COST] = cost;
-    this.#ints[at + ACTUAL] = actual;
+    this.#actual[item] = actual;
     this.#due.push(endMs, item);
     return item * this.#width;
   }
@@ -63,7 +63,7 @@ export class RunningCalls {
         this.#ints[at + HANDLE] as number,
         this.#ints[at + OPERATION] as number,
         this.#ints[at + COST] as number,
-        this.#ints[at + ACTUAL] as number,
+        this.#actual[item] as number,
         this.windows,
         item * this.#width,
         atMs,
@@ -76,7 +76,10 @@ export class RunningCalls {
     const ints = new Int32Array(Math.max(64 * INTS, 2 * this.#ints.length));
     ints.set(this.#ints);
     this.#ints = ints;
-    const windows = new Float64Array((ints.length / INTS) * this.#width);
+    const actual = new Float64Array(ints.length / INTS);
+    actual.set(this.#actual);
+    this.#actual = actual;
+    const windows = new Float64Array(actual.length * this.#width);
     windows.set(this.windows);
     this.windows = windows;
   }

@@ -11,6 +11,7 @@ import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { switchValues } from "../../src/rules/switches.ts";
 import { exponential } from "../../src/scenario/retries/exponential.ts";
+import { none } from "../../src/scenario/retries/none.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import { property } from "../support/property.ts";
 import { logOf, noon, type Row } from "./rows.ts";
@@ -276,4 +277,41 @@ describe("rules as a policy", () => {
       );
     },
   );
+});
+
+describe("large numbers", () => {
+  const asked = (count: number, status = 200): Asked[] =>
+    Array.from({ length: count }, (_, second) => ({
+      ...{ atMs: noon + second * 1000, tenant: "acme", user: "ann", model: "m", cost: 1, status },
+    }));
+  const policyOfOne = (quotas: PolicyInput["quotas"], uses: PolicyInput["operations"][string]["uses"]) =>
+    parsePolicy({
+      version: 2,
+      name: "large",
+      quotas,
+      operations: { ask: { uses } },
+      auth: { attributes: ["tenant"] },
+    });
+
+  test("of units that a call may use at the most are charged in full: the third of 3 billion passes 8 billion", async () => {
+    const charge = { when: "completion", fits: "any-left" } as const;
+    const bytes = { algorithm: window(8_000_000_000, 60), key: ["tenant"], charge };
+    const policy = policyOfOne({ bytes }, { bytes: { atMost: 3_000_000_000 } });
+    const rows = [...asked(5), { ...asked(1, 429)[0], atMs: noon + 6_000 } as Asked];
+    const reaction = { onRefused: none(), keepRefused: true };
+    const result = await replayQuotas(logOfAsked(rows), policy, { reaction });
+    expect(result.totals).toMatchObject({ calls: 6, admitted: 3, refused: 3 });
+    expect(result.headroom[0]?.useMax).toBe(18 / 8);
+    expect(result.demand?.limits).toMatchObject([{ quota: "bytes", low: 12_000_000_001 }]);
+    expect(result.reaction).toMatchObject({ gaveUp: 3 });
+  });
+
+  test("of quotas keep their refusals", async () => {
+    const one = { algorithm: window(1, 60), key: ["tenant"] };
+    const quotas = Object.fromEntries(Array.from({ length: 200 }, (_, place) => [`q${place}`, one]));
+    const policy = policyOfOne(quotas, { q199: 1 });
+    const { totals, refusingWindows } = await replayQuotas(logOfAsked(asked(3)), policy);
+    expect(totals).toMatchObject({ calls: 3, admitted: 1, refused: 2 });
+    expect(refusingWindows).toMatchObject([{ quota: "q199", refused: 2 }]);
+  });
 });
