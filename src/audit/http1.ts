@@ -89,7 +89,7 @@ function parseChunks(bytes: Buffer, status: number, headers: Record<string, stri
       const body = Buffer.concat(parts).toString("utf8");
       return { message: { status, headers, body }, rest: bytes.subarray(end + 4) };
     }
-    if (bytes.length < at + size + 2) return null;
+    // Behind a chunk that is not all there, no line is found.
     parts.push(bytes.subarray(at, at + size));
     at += size + 2;
   }

@@ -49,7 +49,7 @@ export class MergedRows {
   #new = 0;
 
   constructor(streams: readonly OrderedStream[]) {
-    this.#closed = [...streams].sort((a, b) => a.firstMs - b.firstMs || 0);
+    this.#closed = [...streams].sort((a, b) => a.firstMs - b.firstMs);
   }
 
   /** Number of rows that were left out, since they stand in another file. */
@@ -78,7 +78,6 @@ export class MergedRows {
         if (isAlone && !mayBeDouble(only)) {
           this.#floorMs = last;
           yield row === 0 ? batch : rowsOf(batch, row, batch.count);
-          only.row = batch.count;
           await this.#advance(only);
         } else yield* this.#merge();
       }

@@ -271,3 +271,37 @@ test("after a call that failed, which may be charged or not, nothing is accused"
   for (const status of [0, 500, 503]) expect(faultAfter(status)).toBeNull();
   expect(faultAfter(503, 200)).toBeNull();
 });
+
+test("after a status that denies that limits are enforced, calls without room are accused no more", () => {
+  const limits = (limit: number) => ({ limit, windowSeconds: 60 });
+  const rules = parseRules({
+    organization: { rest: limits(200), graphql: limits(200) },
+    user: { rest: limits(50), graphql: limits(50) },
+  });
+  const headers = { ...leftHeaders(0), "Ratelimit-Reset": "58", "Ratelimit-User-Reset": "58" };
+  const faultAfter = (enforced: boolean | null): string | null => {
+    const alone = new LoneOrganization(rules, "acme", "user-0");
+    let sentMs = START_MS;
+    const answered = (call: CallTemplate, body: string): string | null => {
+      const answer = new TraceableAnswer();
+      sentMs += 10;
+      answer.read(
+        call,
+        { status: 200, headers, body, error_code: 0, error: "" },
+        sentMs,
+        sentMs + 5,
+        "a-secret",
+      );
+      return alone.answered(call, answer);
+    };
+    expect(answered(user, "")).toBeNull();
+    const shown = { limit: 200, current: 200, reset: 58, reset_at: "2026-01-02T03:01:00.000Z", enforced };
+    const asked = enforced !== null;
+    if (asked)
+      expect(answered(status(), JSON.stringify({ scopes: { rest: shown, graphql: shown } }))).toBeNull();
+    return answered(user, "");
+  };
+  for (const enforced of [null, true])
+    expect(faultAfter(enforced)).toBe("bounded: admitted with too little left in RateLimit-Remaining");
+  expect(faultAfter(false)).toBeNull();
+});

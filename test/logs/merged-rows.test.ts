@@ -1,6 +1,6 @@
 // Ordered files merged into one: against all of their rows, sorted at once.
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MergedRows } from "../../src/logs/merged-rows.ts";
 import { Columns } from "../../src/logs/ordered-rows.ts";
 
@@ -168,4 +168,61 @@ test("files side by side that differ in many lines count each of them from then 
   const { rows, doubles } = await merge([one, other], 64, 0, true);
   expect(doubles).toBe(300);
   expect(rows).toHaveLength(one.length + other.length - 300);
+});
+
+describe("whether two files overlap", () => {
+  const run = (count: number, of: (place: number) => Row): Row[] =>
+    Array.from({ length: count }, (_, place) => of(place));
+  /** Lines of both files, and ones of the later file alone, each at a time of its own. */
+  const sides = (own: (place: number) => boolean, count: number): [Row[], Row[]] => {
+    const all = run(count, (place) => [2 * place + 1, 1000 + place]);
+    return [all.filter((_, place) => !own(place)), all];
+  };
+  const doublesOf = async (files: readonly (readonly Row[])[], size: number): Promise<number> =>
+    (await merge(files, size, 0, true)).doubles;
+
+  test("is told by their first 256 rows", async () => {
+    // In 256 rows are more lines of one file alone than a tenth of those of both, in 512 are fewer. The 30 that follow end it.
+    const [earlier, later] = sides((place) => place >= 10 && place < 40, 600);
+    expect(await doublesOf([earlier, later], 256)).toBe(0);
+    expect(await doublesOf([earlier, later], 300)).toBe(0);
+    expect(await doublesOf([earlier, later], 512)).toBe(10);
+  });
+
+  test("is forgotten after 16 rows of one alone, and one for each fifty of both", async () => {
+    const doublesAfter = (own: number) => {
+      const isOwn = (place: number): boolean => place >= 300 && place < 300 + own;
+      return doublesOf(sides(isOwn, 400), 64);
+    };
+    // By then 300 rows stand in both.
+    expect([await doublesAfter(22), await doublesAfter(23)]).toEqual([378, 300]);
+  });
+});
+
+test("batches of several files have 4,096 rows at most, with their attempts and the times they were wanted at", async () => {
+  const rowsOf = (first: number): Columns => {
+    const batch = new Columns(3_000, true);
+    batch.count = 3_000;
+    for (let row = 0; row < 3_000; row++) {
+      batch.atMs[row] = first + 2 * row;
+      (batch.attempt as Int32Array)[row] = row % 5;
+      (batch.wantedMs as Float64Array)[row] = row;
+    }
+    return batch;
+  };
+  const files = [0, 1].map((first) => ({
+    name: String(first),
+    firstMs: 0,
+    async *open() {
+      yield rowsOf(first);
+    },
+  }));
+  const [sizes, told]: [number[], number[][]] = [[], []];
+  for await (const { count, atMs, attempt, wantedMs } of new MergedRows(files).read()) {
+    sizes.push(count);
+    for (let row = 0; row < count; row++)
+      told.push([atMs[row] as number, attempt?.[row] as number, wantedMs?.[row] as number]);
+  }
+  expect(sizes).toEqual([1, 4_096, 1_902, 1]);
+  expect(told).toEqual(Array.from({ length: 6_000 }, (_, ms) => [ms, (ms >> 1) % 5, ms >> 1]));
 });
