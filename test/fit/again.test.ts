@@ -89,3 +89,12 @@ test("calls that wait twice as long each time are attempts of one call, as far a
   // Without the first call, no wait is the one of its attempt.
   expect(of(1).share).toBeLessThan(0.1);
 });
+
+test("calls are told apart as attempts up to the eighth; later ones wait as long as it", () => {
+  const retry = { kind: "exponential", first: s, factor: 2, most: 4_096 * s, jitter: "none" } as PlainRetry;
+  const starts = [0];
+  for (let wait = 0; wait < 12; wait++) starts.push((starts.at(-1) as number) + 2 ** wait * s);
+  const { share, expected } = comingBack(retry, [stretch(callsAt(...starts), 20_000 * s)], 0);
+  // Eight calls come back; the ninth waits longer than the eighth, and so all later ones are new.
+  expect([share, expected]).toEqual([expect.closeTo(8 / 13, 2), 13]);
+});

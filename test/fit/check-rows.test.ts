@@ -6,7 +6,11 @@ import type { CheckedFigure, FitCheck } from "../../sim/fit/check-result.ts";
 import { dayMs } from "../../sim/fit/days.ts";
 import { type Fit, fitTo } from "../../sim/fit/fit.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
-import { poller, rest } from "../../src/scenario/index.ts";
+import { fittedScenario } from "../../sim/fit/source.ts";
+import { simulateNumbers } from "../../sim/simulate.ts";
+import { parseRules } from "../../src/rules/parse.ts";
+import { adjustScenario } from "../../src/scenario/adjust.ts";
+import { poller, rest, worker } from "../../src/scenario/index.ts";
 import { resultOf } from "../support/result-of.ts";
 import { traced, world } from "./recordings.ts";
 
@@ -87,6 +91,33 @@ test("all figures of each population, and of all together, are told", () => {
       "polls: p99 wait: 1190ms recorded, 100ms simulated",
     ],
   });
+});
+
+test("a check's simulations are those of the seeds 1, 2 and so on", () => {
+  const rules = parseRules({});
+  const works = {
+    clients: 3,
+    behaviour: worker({ calls: [{ call: rest("/v2/user") }], think: { least: "1s", most: "9s" } }),
+  };
+  const fit = fitTo(traced(world({ works }, { network })), { rules });
+  const { startedAtMs, endedAtMs } = fit.recording;
+  const scenario = adjustScenario(fittedScenario(fit.model), {
+    ...{ startAtMs: startedAtMs, durationMs: Math.ceil(endedAtMs - startedAtMs), policy: fit.model.policy },
+  });
+  const callsOf = (seed: number): number => {
+    let calls = 0;
+    simulateNumbers(scenario, { seed }, ({ sentMs }) => {
+      if (sentMs < endedAtMs) calls += 1;
+    });
+    return calls;
+  };
+  const seeds = [1, 2, 3, 4].map(callsOf);
+  expect(new Set(seeds).size).toBeGreaterThan(2);
+  for (const count of [1, 2, 4]) {
+    const row = resultOf(checkSteps(fit, count)).rows.find(({ figure }) => figure === "calls");
+    const own = seeds.slice(0, count);
+    expect([row?.least, row?.most]).toEqual([Math.min(...own), Math.max(...own)]);
+  }
 });
 
 describe("a figure is off", () => {

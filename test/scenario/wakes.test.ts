@@ -113,6 +113,16 @@ describe("events by chance", () => {
   });
 });
 
+test("events of a seed are the same in every version", () => {
+  const first = (seed: number, value: object): number =>
+    nextWake(parsed(value), seed, startMs, endMs) - startMs;
+  expect([first(7, { perDay: 12 }), first(7, { perDay: 12, group: 1 }), first(8, { perDay: 12 })]).toEqual([
+    1_365_983, 1_817_012, 34_508_299,
+  ]);
+  const spread = parsed({ perDay: 1, lasts: { least: "1m", most: "9m" } });
+  expect([7, 8].map((own) => wakeEnd(spread, own, startMs) - startMs)).toEqual([496_193, 87_675]);
+});
+
 describe("events by the clock", () => {
   const at = "30 9 * * 1-5";
   const weekdays = Array.from({ length: days }, (_, day) => day)
