@@ -58,7 +58,7 @@ function mixturesOf(clusters: readonly Cluster[]): Cluster[] {
     const empty: Cluster = { profiles: [], mixture: true, mix: new Map(), jobs: 0 };
     const mixture = mixtures.get(organization) ?? empty;
     mixtures.set(organization, mixture);
-    mixture.profiles.push(...profiles);
+    for (const profile of profiles) mixture.profiles.push(profile);
     mixture.jobs += jobs;
     for (const [key, count] of mix) addTo(mixture.mix, key, count);
   }

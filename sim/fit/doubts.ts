@@ -1,6 +1,7 @@
 // Says what a recording does not tell, however well it is fitted: it has too few days or events, or few heavy sessions.
 // A scenario takes the mean of what was seen; the future may well differ.
 
+import { leastOf, mostOf } from "../../src/rules/extremes.ts";
 import { shortName } from "../../src/rules/printable.ts";
 import { count, counted } from "../../src/rules/words.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
@@ -136,9 +137,9 @@ function ownEventsDoubt(profiles: readonly Profile[]): string[] {
     return events.length === 0 ? [] : [events.length];
   });
   if (counts.length === 0) return [];
-  const least = Math.min(...counts);
+  const least = leastOf(counts);
   return [
-    `Each of ${counted(counts.length, "user")} had events of its own, ${least} to ${Math.max(...counts)} times: how often they come is known to ${percent(errorOf(1, least))} at best, and nobody knows when.`,
+    `Each of ${counted(counts.length, "user")} had events of its own, ${least} to ${mostOf(counts)} times: how often they come is known to ${percent(errorOf(1, least))} at best, and nobody knows when.`,
   ];
 }
 

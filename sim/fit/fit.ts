@@ -1,6 +1,8 @@
 // Fits a scenario to a recording. It has populations of like callers, with behaviour, arrivals and retry policies. It
 // has the network and rules that they met, too.
+
 import { quote } from "../../src/rules/errors.ts";
+import { mostOf } from "../../src/rules/extremes.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { adaptIn } from "./adapting.ts";
@@ -71,7 +73,7 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
     name,
     startAtMs: Math.floor(recording.startedAtMs),
     durationMs: durationOf(recording),
-    settledAtMs: Math.floor(Math.max(...profiles.map(({ jobs }) => joinedMs(jobs, recording)))),
+    settledAtMs: Math.floor(mostOf(profiles.map(({ jobs }) => joinedMs(jobs, recording)))),
     rules,
     rulesFrom,
     policy,

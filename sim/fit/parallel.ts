@@ -92,7 +92,7 @@ function lanesOf(strands: readonly (readonly RecordedJob[])[]): RecordedJob[][] 
     const { startMs } = strand[0] as RecordedJob;
     const free = lanes.find((lane) => (lane.at(-1) as RecordedJob).endMs <= startMs);
     if (free === undefined) lanes.push([...strand]);
-    else free.push(...strand);
+    else for (const job of strand) free.push(job);
   }
   return lanes;
 }

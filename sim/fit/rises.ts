@@ -1,5 +1,6 @@
 // Events that bring more calls of callers who call all day: for some time, many of them call far more often than before.
 // An event's calls are those beyond the usual number. Their number is known, but not which calls they are.
+import { leastOf } from "../../src/rules/extremes.ts";
 import { isCrowd, rareCrowd } from "./crowds.ts";
 import { dayMs, minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
@@ -191,7 +192,7 @@ function eventAt(
     while (to < minute + lastsMost && jobsIn(until, to, to + 5) >= 5 * middle) to += 1;
     return { profile, from, to, perMs: before / sideMinutes / minuteMs };
   });
-  const eventMs = firstMs + Math.min(...spans.map(({ from }) => from)) * minuteMs;
+  const eventMs = firstMs + leastOf(spans.map(({ from }) => from)) * minuteMs;
   const ends = new SortedSample(spans.map(({ to }) => firstMs + to * minuteMs));
   return {
     eventMs,
@@ -217,7 +218,7 @@ function beyondUsual(
     const each = own.slice(place, place + size);
     place += size;
     if (usual < perMs * (startMs - fromMs)) usual += size;
-    else beyond.push(...each);
+    else for (const job of each) beyond.push(job);
   }
   return beyond;
 }

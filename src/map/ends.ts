@@ -1,6 +1,7 @@
 // Ends of windows, as answers show them over time → the possible lengths of windows, and the rounding of resets.
+
+import { leastOf, mostOf } from "../rules/extremes.ts";
 import type { AnswerReading } from "../wire/read-answer.ts";
-import { leastOf, mostOf } from "./extremes.ts";
 import type { SeenAnswers } from "./seen.ts";
 
 type Reset = NonNullable<AnswerReading["reset"]>;

@@ -1,10 +1,10 @@
 // Requests → operations, by the quotas that their answers show, with routes, costs and samples.
 import type { PolicyInput } from "../policy/schema.ts";
 import { usesMost } from "../policy/schema.ts";
+import { leastOf, mostOf } from "../rules/extremes.ts";
 import { counted } from "../rules/words.ts";
 import { isRefusal } from "../wire/outcome.ts";
 import type { AnswerReading } from "../wire/read-answer.ts";
-import { leastOf, mostOf } from "./extremes.ts";
 import { isAboutLimits, type PathShape, pathsTo, samplePath, shapeOf } from "./paths.ts";
 import type { MapQuestion } from "./question.ts";
 import type { SeenAnswers } from "./seen.ts";

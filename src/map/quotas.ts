@@ -1,6 +1,7 @@
 // Readings → quotas: limits that were shown, and the lengths of windows that they allow.
 import type { Quota } from "../policy/policy.ts";
 import type { PolicyInput } from "../policy/schema.ts";
+import { mostOf } from "../rules/extremes.ts";
 import { counted } from "../rules/words.ts";
 import {
   anchorOf,
@@ -13,7 +14,6 @@ import {
   shownEnd,
   windowEnds,
 } from "./ends.ts";
-import { mostOf } from "./extremes.ts";
 import type { MapQuestion } from "./question.ts";
 import type { FoundForm } from "./reset-form.ts";
 import type { SeenAnswers } from "./seen.ts";

@@ -1,8 +1,8 @@
 // Forms of a time, told by how two readings move. One value never tells: 37 may be seconds or ms, a span or an instant.
 import type { ResetMeaning, TimeForm } from "../policy/wire-data.ts";
 import { timeForms } from "../policy/wire-words.ts";
+import { leastOf, mostOf } from "../rules/extremes.ts";
 import { type ReadTime, readTime } from "../wire/times.ts";
-import { leastOf, mostOf } from "./extremes.ts";
 
 /** A reset as it was shown, with its surroundings. */
 export interface ShownReset {

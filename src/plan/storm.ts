@@ -4,6 +4,7 @@
 import { usedQuotas, windowMsOf } from "../policy/effective.ts";
 import type { Quota } from "../policy/policy.ts";
 import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
+import { mostOf } from "../rules/extremes.ts";
 import { parseRules } from "../rules/parse.ts";
 import { organizationLimit } from "../rules/rules.ts";
 import { rateMost } from "../scenario/arrival-input.ts";
@@ -141,7 +142,10 @@ export function recoveredAfter(
 ): number | null {
   const begins = Math.floor(atMs / windowMs);
   const over = Math.ceil(overMs / windowMs);
-  const highest = Math.max(0, ...normal.slice(begins).map(([calls, bad]) => (calls === 0 ? 0 : bad / calls)));
+  const highest = mostOf(
+    normal.slice(begins).map(([calls, bad]) => (calls === 0 ? 0 : bad / calls)),
+    0,
+  );
   const isBack = (place: number): boolean => {
     const [calls, bad] = seen[place] as CountsByWindow[number];
     if (calls === 0) return normal[place]?.[0] === 0;

@@ -8,6 +8,26 @@ import { below, type RandomState, seedRandom } from "../../src/scenario/random.t
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 0, 5);
 
+/** A recording of users by number, each row a call, in order. */
+function recordingOf(rows: readonly { readonly atMs: number; readonly user: number }[], users: number) {
+  const recorder = new Recorder();
+  const count = rows.length;
+  recorder.addBatch(
+    {
+      count,
+      atMs: Float64Array.from(rows, ({ atMs }) => atMs),
+      durationMs: new Float64Array(count).fill(20),
+      caller: Int32Array.from(rows, ({ user }) => user),
+      kind: new Uint8Array(count).fill(REST_CALL),
+      cost: new Int32Array(count).fill(1),
+      actual: new Int32Array(count).fill(-1),
+      status: new Int16Array(count).fill(200),
+    },
+    Array.from({ length: users }, (_, n) => ({ organization: "acme", user: `user-${n}` })),
+  );
+  return recorder.finish();
+}
+
 /** Calls of so many users over two days, most by day, some users far busier than others, a few refused. */
 function crowd(users: number, calls: number, seed: number) {
   const random: RandomState = { random0: 0, random1: 0, random2: 0, random3: 0 };
@@ -39,7 +59,6 @@ function crowd(users: number, calls: number, seed: number) {
 
 /** Callers of whom no two keep the same pace, and fifty make nearly all calls. */
 function strangers(users: number): Recording {
-  const recorder = new Recorder();
   const rows = Array.from({ length: users }, (_, user) =>
     Array.from({ length: user < 50 ? 450 : 4 }, (_call, n) => ({
       user,
@@ -48,21 +67,7 @@ function strangers(users: number): Recording {
   )
     .flat()
     .sort((a, b) => a.atMs - b.atMs);
-  const count = rows.length;
-  recorder.addBatch(
-    {
-      count,
-      atMs: Float64Array.from(rows, ({ atMs }) => atMs),
-      durationMs: new Float64Array(count).fill(20),
-      caller: Int32Array.from(rows, ({ user }) => user),
-      kind: new Uint8Array(count).fill(REST_CALL),
-      cost: new Int32Array(count).fill(1),
-      actual: new Int32Array(count).fill(-1),
-      status: new Int16Array(count).fill(200),
-    },
-    Array.from({ length: users }, (_, n) => ({ organization: "acme", user: `user-${n}` })),
-  );
-  return recorder.finish();
+  return recordingOf(rows, users);
 }
 
 test.each([1, 2, 3])("people by day stay callers, all of whom keep the hours, seed %i", (seed) => {
@@ -86,4 +91,11 @@ test("callers of few calls are one mixture, where there are more kinds than anyb
   const others = populations.find(({ name }) => name === "others");
   expect(others?.callers).toBeGreaterThan(100);
   expect(populations.reduce((sum, { callers }) => sum + callers, 0)).toBe(300);
+});
+
+test("more callers than a function takes arguments are fitted", () => {
+  const users = 130_000;
+  const rows = Array.from({ length: users }, (_, user) => ({ user, atMs: startMs + 200 * user }));
+  const { populations } = fitScenario(recordingOf(rows, users));
+  expect(populations.reduce((sum, { callers }) => sum + callers, 0)).toBe(users);
 });

@@ -32,6 +32,12 @@ describe("recovered", () => {
   test("never where clients fell silent", () => {
     expect(windowsUntil([100, 0], [100, 90], [100, 0], [100, 0], [0, 0])).toBeNull();
   });
+
+  test("over more windows than a function takes arguments", () => {
+    const normal = new Array<[number, number]>(200_000).fill([100, 0]);
+    const seen = normal.with(2, [100, 50]);
+    expect(recoveredAfter(normal, seen, at, 90_000)).toBe(1);
+  });
 });
 
 describe("a trigger comes after the first window", () => {
