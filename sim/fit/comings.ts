@@ -22,6 +22,7 @@ import {
   absencesIn,
   joined,
   joinedMs,
+  rareAbsence,
   type Sessions,
   sessionsOf,
   tickOf,
@@ -69,8 +70,11 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
   const plain =
     rhythm === null &&
     (awayMs === 0 ||
-      (loop.behaviour.kind === "worker" && loop.length === null && isMemoryless(steps) && !areLongAway(cut)));
-  if (plain || sizes.count < 2) return null;
+      (loop.behaviour.kind === "worker" &&
+        loop.length === null &&
+        isMemoryless(steps) &&
+        !areLongAway(cut, recording)));
+  if (plain || (sizes.count < 2 && awayMs === 0)) return null;
   const away = absences(profiles, cut, { calendar, rhythm: rhythm ?? evenRhythm }, recording);
   return {
     behaviour: { kind: "sessions", of: loop.behaviour, away, rhythm, calls: loop.calls, length: loop.length },
@@ -84,11 +88,9 @@ export function bySessions(profiles: readonly Profile[], recording: Recording): 
 const longAwayMs = dayMs / 4;
 
 /** Tells whether callers are away for long. */
-function areLongAway(cut: readonly Sessions[]): boolean {
-  const awaysMs = cut.flatMap(({ sessions }) =>
-    sessions.slice(1).map(({ startMs }, index) => startMs - (sessions[index] as WorkSession).endMs),
-  );
-  return sumOf(awaysMs) > longAwayMs * awaysMs.length;
+function areLongAway(cut: readonly Sessions[], { startedAtMs, endedAtMs }: Recording): boolean {
+  const awayMs = cut.length * (endedAtMs - startedAtMs) - sumOf(flatOf(cut.map(lengthsOf)));
+  return awayMs > longAwayMs * sumOf(cut.map(({ sessions }) => sessions.length));
 }
 
 /** Fits days at work to callers who all come once a day; returns `null` if they do not. */
@@ -120,7 +122,7 @@ function calendarOf(
   recording: Recording,
 ): Calendar {
   const lives = sessions.map((own, index) => ({
-    joinedMs: joinedMs((profiles[index] as Profile).jobs, recording),
+    joinedMs: joinedMs((profiles[index] as Profile).life, recording),
     sessions: own,
   }));
   return new Calendar(lives, recording.startedAtMs, recording.endedAtMs);
@@ -137,6 +139,9 @@ const joinedSpells = (spells: readonly Spell[]): readonly Spell[] =>
 
 /** Length below which a pause is none, ms: calls follow each other in a row. */
 const atOnceMs = 1_000;
+
+/** Largest ratio of absences' mean length, with those that nobody saw the end of, to that of the others. */
+const mostStretch = 3;
 
 /** Callers' jobs in sessions. */
 interface Cut {
@@ -164,6 +169,17 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
     ),
   );
   const { awayMs, outerMs } = absencesIn(pausesMs);
+  const unseenMs = sumOf(
+    spells.map((each, index) => {
+      const cameMs = joinedMs((profiles[index] as Profile).life, recording);
+      const [first, last] = [each[0]?.startMs ?? cameMs, each.at(-1)?.endMs ?? cameMs];
+      return lengthOf(cameMs, first) + lengthOf(last, recording.endedAtMs);
+    }),
+  );
+  const rareMs =
+    awayMs === 0 || unseenMs > mostStretch * sumOf(pausesMs) ? rareAbsence(spells, recording) : 0;
+  if (rareMs > 0)
+    return { awayMs: rareMs, cut: spells.map((each) => sessionsOf(each, rareMs)), lasting: false };
   if (outerMs > 0) {
     const starts = flatOf(spells.map((each) => each.map(({ startMs }) => startMs)));
     const busy = sumOf(starts.map((ms) => lengthOf(ms, ms + minuteMs))) / (minuteMs * starts.length);
@@ -311,7 +327,7 @@ function absences(
   const seen: number[] = [];
   let [busyMs, returns] = [0, 0];
   for (const [index, { sessions }] of cut.entries()) {
-    const cameMs = joinedMs((profiles[index] as Profile).jobs, recording);
+    const cameMs = joinedMs((profiles[index] as Profile).life, recording);
     let before: WorkSession | null = null;
     for (const session of sessions) {
       const awayMs = busyBetween(rhythm, before?.endMs ?? cameMs, session.startMs, daysOff);
@@ -324,6 +340,6 @@ function absences(
   }
   const mean = busyMs / returns;
   if (seen.length === 0) return { kind: "uniform", least: 0, most: Math.max(1, Math.round(2 * mean)) };
-  const stretch = Math.min(3, Math.max(0.5, mean / Math.max(1, new SortedSample(seen).mean)));
+  const stretch = Math.min(mostStretch, Math.max(0.5, mean / Math.max(1, new SortedSample(seen).mean)));
   return absencesOf(seen.map((ms) => Math.round(ms * stretch)));
 }

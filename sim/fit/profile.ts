@@ -108,6 +108,8 @@ export interface OwnWakes {
 export interface Profile {
   readonly caller: RecordedCaller;
   readonly jobs: readonly RecordedJob[];
+  /** All jobs of the caller, of which `jobs` may be a part. */
+  readonly life: readonly RecordedJob[];
   /** Units of work: single calls, or calls that belong together. */
   readonly runs: readonly Spell[];
   readonly shape: RunForm;
@@ -140,8 +142,12 @@ export function profilesOf(recording: Recording, limits: Limits): readonly Profi
 }
 
 /** Profiles a caller by only some of its jobs. */
-export function profileOfJobs({ caller }: Profile, jobs: readonly RecordedJob[], slackMs: number): Profile {
-  return described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs);
+export function profileOfJobs(
+  { caller, life }: Profile,
+  jobs: readonly RecordedJob[],
+  slackMs: number,
+): Profile {
+  return { ...described({ ...caller, calls: [] }, { jobs, retries: [] }, null, slackMs), life };
 }
 
 /** Profiles a caller none of whose calls is a retry. */
@@ -211,7 +217,7 @@ export function described(
   const mix = new Map<string, number>();
   for (const { key } of jobs) addTo(mix, key);
   const refused = caller.calls.filter(isRefused).length;
-  const common = { caller, jobs, retries, guess, mix, refused, apart: null };
+  const common = { caller, jobs, life: jobs, retries, guess, mix, refused, apart: null };
   const whole = runsOf(jobs, slackMs);
   const shape = queueOf(jobs, slackMs) ?? (endedByRefusals(whole) ? null : shapeOf(whole));
   if (shape !== null && shape.kind !== "call") {

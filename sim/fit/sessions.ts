@@ -81,12 +81,17 @@ const muchQuieter = 3;
 
 /**
  * Returns when a caller joined: its first call, if its silence before was a day or more, far longer than any later one,
- * and had a day like that of its first call, weekday or weekend. Else: the recording's start.
+ * and had a day like that of its first call, weekday or weekend; and if it went on for longer than it has been silent
+ * since. Else: the recording's start.
  */
-export function joinedMs(jobs: readonly Spell[], { startedAtMs }: { readonly startedAtMs: number }): number {
+export function joinedMs(
+  jobs: readonly Spell[],
+  { startedAtMs, endedAtMs }: { readonly startedAtMs: number; readonly endedAtMs: number },
+): number {
   const firstMs = jobs[0]?.startMs ?? startedAtMs;
+  const lastMs = jobs.at(-1)?.endMs ?? startedAtMs;
   const silentMs = firstMs - startedAtMs;
-  if (silentMs < dayMs || jobs.length < fewCalls) return startedAtMs;
+  if (silentMs < dayMs || jobs.length < fewCalls || endedAtMs - lastMs > lastMs - firstMs) return startedAtMs;
   const longestMs = jobs.reduce(
     (most, { startMs }, index) => Math.max(most, startMs - (jobs[index - 1]?.endMs ?? startMs)),
     0,
@@ -106,6 +111,32 @@ export const isMuchLonger = (jobs: number, usual: number): boolean => jobs > muc
 export function longAmong(sessions: readonly WorkSession[]): readonly WorkSession[] {
   const usual = new SortedSample(sessions.map(({ jobs }) => jobs)).median;
   return sessions.filter(({ jobs }) => isMuchLonger(jobs, usual));
+}
+
+/** Largest share of the time at work of callers who come so rarely that their absences show no hill. */
+const rarelyShare = 0.1;
+/** Ratio of the shortest of few absences to the longest pause. */
+const farLonger = 20;
+
+/**
+ * Returns the length above which a pause is an absence, ms, of callers who come too rarely to show a hill of absences:
+ * once or a few times, far apart, and only for a small share of the time. Returns 0 if they do not.
+ */
+export function rareAbsence(
+  lives: readonly (readonly Spell[])[],
+  { startedAtMs, endedAtMs }: { readonly startedAtMs: number; readonly endedAtMs: number },
+): number {
+  const wholeMs = lives.length * (endedAtMs - startedAtMs);
+  const pausesMs = flatOf(lives.map((spells) => sessionsOf(spells, Number.POSITIVE_INFINITY).pausesMs));
+  const longest = [...pausesMs].sort((a, b) => b - a).slice(0, fewAbsences);
+  let workMs = sumOf(lives.map((spells) => (spells.at(-1)?.endMs ?? 0) - (spells[0]?.startMs ?? 0)));
+  let shortestMs = (wholeMs - workMs) / lives.length;
+  for (const pauseMs of longest) {
+    if (workMs <= rarelyShare * wholeMs && farLonger * pauseMs < shortestMs) return farLonger * pauseMs;
+    workMs -= pauseMs;
+    shortestMs = pauseMs;
+  }
+  return 0;
 }
 
 /** Number of classes of pauses, two to an octave, as lengths of pauses differ by ratio. */

@@ -15,7 +15,7 @@ const hourly = (firstMs: number, count: number): Jobs =>
     const startMs = firstMs + index * hourMs;
     return { startMs, endMs: startMs } as Jobs[number];
   });
-const week = { startedAtMs: mondayMs };
+const week = { startedAtMs: mondayMs, endedAtMs: mondayMs + 7 * dayMs };
 
 test.each([
   ["who calls from the start on", hourly(mondayMs + hourMs, 100), 0],

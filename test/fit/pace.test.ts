@@ -39,7 +39,7 @@ function profile({
   });
   const pausesMs = jobs.slice(1).map(({ startMs }, index) => startMs - (jobs[index] as RecordedJob).endMs);
   return {
-    ...{ caller: { organization: "acme", user: "ann" }, jobs, runs: jobs, shape, pace, pausesMs },
+    ...{ caller: { organization: "acme", user: "ann" }, jobs, life: jobs, runs: jobs, shape, pace, pausesMs },
     ...{ retries: [], guess: null, refused, clients, mix: new Map(), apart: null },
   } as unknown as Profile;
 }

@@ -26,7 +26,14 @@ function profile(
   const mix = new Map<string, number>();
   for (const { key } of jobs) mix.set(key, (mix.get(key) ?? 0) + 1);
   return {
-    ...{ caller: { organization: "acme", user: "ann", calls: [] }, jobs, runs: jobs, pausesMs, mix },
+    ...{
+      caller: { organization: "acme", user: "ann", calls: [] },
+      jobs,
+      life: jobs,
+      runs: jobs,
+      pausesMs,
+      mix,
+    },
     ...{ shape: { kind: "call" }, pace: { kind: "pause" }, retries: [], guess: null, refused: 0, clients: 1 },
     apart: apart === null ? null : { key: "x", timetables: [], wakes: [], rest: null, ...apart },
     ...change,

@@ -323,7 +323,7 @@ const pieces: Readonly<Record<string, readonly [count: number, piece: Piece]>> =
       return (
         joinedMs(
           jobs.sort((a, b) => a.startMs - b.startMs),
-          { startedAtMs: mondayMs },
+          { startedAtMs: mondayMs, endedAtMs: mondayMs + 8 * dayMs },
         ) - mondayMs
       );
     },

@@ -14,6 +14,7 @@ import {
   joined,
   joinedMs,
   longAmong,
+  rareAbsence,
   type Sessions,
   sessionsOf,
   tickOf,
@@ -91,7 +92,7 @@ describe("sessions of a caller that looks for work all day", () => {
     const jobs = from.flatMap((ms) =>
       many(long(ms) ? 20 : 2, (call) => spell(ms + 10_000 * call, ms + 10_000 * call + 100)),
     );
-    const profile = { shape: { kind: "call" }, runs: jobs, jobs } as unknown as Profile;
+    const profile = { shape: { kind: "call" }, runs: jobs, jobs, life: jobs } as unknown as Profile;
     const found = bySize([profile], recording);
     return found === null ? null : [found.short, found.long].map((each) => each.map(({ length }) => length));
   };
@@ -127,7 +128,7 @@ test("callers whose calls end sessions at random are a plain loop, unless they a
     });
     const profile = {
       ...{ caller: { calls: [] }, shape: { kind: "call" }, pace: { kind: "pause" }, retries: [], refused: 0 },
-      ...{ pausesMs: [], jobs, runs: jobs, mix: new Map([["rest 1", jobs.length]]) },
+      ...{ pausesMs: [], jobs, life: jobs, runs: jobs, mix: new Map([["rest 1", jobs.length]]) },
     } as unknown as Profile;
     return bySessions([profile], recording)?.behaviour.kind;
   };
@@ -141,7 +142,8 @@ test("callers who each came once are away twice as long as they were watched, at
   const profiles = many(40, (index) => {
     const ms = monday + (index % 4) * dayMs + 9 * hourMs + index * 60_000;
     const jobs = [spell(ms, ms + 100)];
-    return { shape: { kind: "call" }, jobs, runs: jobs, mix: new Map([["rest 1", 1]]) } as unknown as Profile;
+    const mix = new Map([["rest 1", 1]]);
+    return { shape: { kind: "call" }, jobs, life: jobs, runs: jobs, mix } as unknown as Profile;
   });
   const { away, rhythm } = (bySessions(profiles, recording) as ComingsFit).behaviour as FittedComings & {
     kind: "sessions";
@@ -171,12 +173,70 @@ describe("a caller joined", () => {
     ["on a Sunday, after a Saturday", jobs(6), 6],
     ["on a Monday, after a week", jobs(7), 7],
   ])("%s", (_, own, day) => {
-    expect(joinedMs(own, { startedAtMs })).toBe(monday + day * dayMs);
+    const endedAtMs = own.at(-1)?.endMs ?? startedAtMs;
+    expect(joinedMs(own, { startedAtMs, endedAtMs })).toBe(monday + day * dayMs);
+  });
+
+  test("unless it has been silent since for longer than it called", () => {
+    const own = jobs(3);
+    const endMs = (own.at(-1) as Spell).endMs;
+    const calledMs = endMs - (own[0] as Spell).startMs;
+    expect(joinedMs(own, { startedAtMs, endedAtMs: endMs + calledMs })).toBe(monday + 3 * dayMs);
+    expect(joinedMs(own, { startedAtMs, endedAtMs: endMs + calledMs + 1 })).toBe(startedAtMs);
   });
 
   test("on a Monday, where only a weekend came before, it was there all the time", () => {
     const saturday = monday - 2 * dayMs;
-    expect(joinedMs(jobs(0), { startedAtMs: saturday })).toBe(saturday);
+    expect(joinedMs(jobs(0), { startedAtMs: saturday, endedAtMs: monday + dayMs })).toBe(saturday);
+  });
+});
+
+describe("callers who come too rarely to show a hill of absences", () => {
+  const week = { startedAtMs: monday, endedAtMs: monday + 7 * dayMs };
+  /** A burst of a hundred calls from so many days on, with so long a pause before each. */
+  const burst = (days: number, pauseMs = 60_000, count = 100): Spell[] =>
+    many(count, (index) => {
+      const startMs = monday + days * dayMs + index * pauseMs;
+      return spell(startMs, startMs);
+    });
+  test.each<[string, readonly Spell[][], number]>([
+    ["once", [burst(3)], 1],
+    ["once each, two callers", [burst(3), burst(5)], 2],
+    ["four times", [[0.1, 2, 4, 6].flatMap((days) => burst(days))], 4],
+    ["at the start and at the end", [[...burst(0), ...burst(6.93)]], 2],
+    ["twice on one day", [[...burst(1), ...burst(1.6)]], 2],
+    ["once, with a break of twenty minutes", [[...burst(1), ...burst(1.0838)]], 1],
+  ])("are away after each: %s", (_, lives, sessions) => {
+    const awayMs = rareAbsence(lives, week);
+    expect(awayMs).toBeGreaterThanOrEqual(20 * 60_000);
+    expect(lives.flatMap((spells) => sessionsOf(spells, awayMs).sessions)).toHaveLength(sessions);
+  });
+
+  test.each<[string, readonly Spell[][]]>([
+    ["by calls that are no burst", [burst(0, 100 * 60_000)]],
+    ["five times", [[0.1, 1, 2, 4, 6].flatMap((days) => burst(days))]],
+    ["for more than a tenth of the time", [burst(3, 11 * 60_000)]],
+    ["by one call alone", [burst(3, 1, 1)]],
+    [
+      "with pauses of all lengths",
+      [[0, 1, 3, 9, 27, 81, 130].map((hours) => spell(monday + hours * hourMs, monday + hours * hourMs))],
+    ],
+  ])("but nothing is told of them who come %s", (_, lives) => {
+    expect(rareAbsence(lives, week)).toBe(0);
+  });
+
+  test("come back once in the time that was recorded, and make as many calls then", () => {
+    const jobs = burst(5).map((own) => ({ ...own, first: { status: 200 }, last: { status: 200 } }));
+    const profile = {
+      ...{ caller: { calls: [] }, shape: { kind: "call" }, pace: { kind: "pause" }, retries: [], refused: 0 },
+      ...{ pausesMs: [], jobs, life: jobs, runs: jobs, mix: new Map([["rest 1", jobs.length]]) },
+    } as unknown as Profile;
+    const { behaviour } = bySessions([profile], recordingOver(7)) as ComingsFit;
+    const workMs = 99 * 60_000;
+    expect(behaviour).toMatchObject({
+      kind: "sessions",
+      away: { kind: "uniform", least: 0, most: 2 * (7 * dayMs - workMs) },
+    });
   });
 });
 
