@@ -1071,6 +1071,20 @@ const equivalents: readonly Equivalent[] = [
     becomes: "1",
     reason: "wakes that are no object are a mistake, which ends the parse",
   },
+  {
+    path: "src/verify/window-shapes.ts",
+    text: "longestMs = 0;",
+    was: "0",
+    becomes: "1",
+    reason: "nothing is ruled out before an answer shows a reset above 0",
+  },
+  {
+    path: "src/verify/window-shapes.ts",
+    text: "longestLine = 0;",
+    was: "0",
+    becomes: "1",
+    reason: "nothing is ruled out before an answer shows a reset above 0",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
