@@ -69,6 +69,15 @@ describe("sessions", () => {
     expect([5_800, 5_900].map((waitMs) => both(ten({ waitMs })))).toEqual([either, byTime]);
   });
 
+  test("of no pauses are told by their last waits, which are a ms longer than they seem", () => {
+    const waiting = (waitMs: number) =>
+      [true, false].map((otherwise) => {
+        const sessions = ten({ waitMs }).map(sessionOf);
+        return endsByTime({ sessions, pausesMs: [0], sizes: [], gapsMs: [0] }, otherwise);
+      });
+    expect([0.58, 0.59].map(waiting)).toEqual([either, byTime]);
+  });
+
   test("with several calls at once tell nothing by their last waits", () => {
     expect([both(ten({ spells: 4 }), 9), both(ten(), 9)]).toEqual([either, byTime]);
   });
@@ -84,6 +93,7 @@ describe("sessions", () => {
 
   test("of no length spread by their numbers of calls alone", () => {
     expect(both(spread(4, (factor) => ({ jobs: 60 * factor, lengthMs: 0 })))).toEqual(byTime);
+    expect(both(many(10, (place) => ({ lengthMs: 1 + (place % 2) })))).toEqual(byNumber);
   });
 
   test("are polls if nothing else tells, and pauses are even", () => {
@@ -123,6 +133,7 @@ describe("callers", () => {
       gapsMs: [1_000],
     };
     expect(surelyEndByTime([...five.slice(1), short])).toBe(false);
+    expect(surelyEndByTime([...five, short])).toBe(true);
   });
 
   test("tell so by sessions of five gaps, not by shorter ones", () => {

@@ -14,9 +14,10 @@ interface Given {
   /** Length of each call of a pair, and time from its first to its second call, ms. */
   readonly lastsMs?: number;
   readonly apartMs?: number;
-  /** Number of long pauses among short ones of a second, and length of a long one, ms. */
+  /** Number of long pauses among twice as many short ones, and their lengths, ms. */
   readonly long?: number;
   readonly longMs?: number;
+  readonly shortMs?: number;
 }
 
 /** Calls of no length, with pauses; then calls in pairs. */
@@ -26,11 +27,12 @@ function found({
   apartMs = 10 * minuteMs,
   long = 40,
   longMs = 60_000,
+  shortMs = 1_000,
 }: Given) {
   let atMs = 20 * hourMs;
   const jobs = [job(atMs, 0)];
   for (let pause = 0; pause < 3 * long; pause++) {
-    atMs += pause % 3 === 2 ? longMs : 1_000;
+    atMs += pause % 3 === 2 ? longMs : shortMs;
     jobs.push(job(atMs, 0));
   }
   const fromMs = Math.ceil(atMs / hourMs) * hourMs + hourMs;
@@ -60,6 +62,8 @@ describe("calls of many people behind one name", () => {
 
   test("have thirty pauses that are more than ten times as long as the usual one", () => {
     expect([10_001, 10_000].map((longMs) => found({ longMs }))).toEqual([true, false]);
+    // Most calls follow at once.
+    expect(found({ shortMs: 0, longMs: 5 })).toBe(true);
     // Each pair comes after such a pause, too.
     expect([25, 24].map((long) => found({ long }))).toEqual([true, false]);
   });

@@ -1085,6 +1085,20 @@ const equivalents: readonly Equivalent[] = [
     becomes: "1",
     reason: "nothing is ruled out before an answer shows a reset above 0",
   },
+  {
+    path: "sim/fit/ends.ts",
+    text: "if (Math.abs(odds) > surely) return odds > 0;",
+    was: ">",
+    becomes: ">=",
+    reason: "odds beyond the bound are not 0, and a sum of logarithms does not meet the bound",
+  },
+  {
+    path: "sim/fit/ends.ts",
+    text: "if (Math.abs(odds) > surely) return odds > 0;",
+    was: "0",
+    becomes: "1",
+    reason: "odds beyond the bound are above 4 or below -4",
+  },
 ];
 
 /** Returns the reason that no test can tell the mutant from the source; `null` if one should. */
