@@ -51,6 +51,30 @@ describe("a step back of the clock", () => {
     expect(stepsOf(times)).toEqual([]);
   });
 
+  const behind = range(50, 51, 0.001);
+  test.each<[string, number[], number[], number]>([
+    ["of more than two seconds", [12.001, 10, 10.5, 11], [12, 10, 10.5, 11], 2],
+    ["with a late row for each four in order", [100, 50, 47, 51, 52, 53], [100, 50, 47, 51, 52], 50],
+    ["whose late rows are more than two seconds late", [100, 50, 48, 51], [100, 50, 47.999, 51], 50],
+    ["from which time comes back by half", [100, 50, 60, 75, 100], [100, 50, 60, 74.999, 100], 50],
+    ["with a thousand rows behind it", [100, ...behind, 100], [100, ...behind.slice(1), 100], 50],
+  ])("is one %s", (_, times, others, back) => {
+    expect([stepsOf(times), stepsOf(others)]).toEqual([[[2, back]], []]);
+  });
+
+  test("may follow one that a thousand rows stand behind", () => {
+    expect(stepsOf([100, ...behind, 30, 31, 32])).toEqual([
+      [2, 50],
+      [1002, 21],
+    ]);
+  });
+
+  test("is told with four others at most", () => {
+    const steps = (count: number): number[] => [100, ...range(0, count, 1).flatMap(() => [50, 60, 75, 100])];
+    expect(stepsOf(steps(5)).map(([line]) => line)).toEqual([2, 6, 10, 14, 18]);
+    expect(stepsOf(steps(6))).toEqual([]);
+  });
+
   test("is none in a log in the order of time, whatever its rows", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(10_000)), (times) => {
