@@ -103,9 +103,12 @@ function heatLines(
   return ["", ...columns([...rows.toReversed(), foot]), pc.dim(key)];
 }
 
+/** Greatest number of characters of a line of windows. */
+const sparkMost = 60;
+
 /** Returns lines of windows: the share of calls that went wrong in each, without the trigger and with it. */
 function stormLines({ series, unit, windowMs, trigger, triggers, answer }: PlanStorm): string[] {
-  const width = Math.max(24, ...series.map(({ shares }) => shares.length));
+  const width = Math.min(sparkMost, Math.max(24, ...series.map(({ shares }) => shares.length)));
   const drawn = series.map(({ size, shares }) => {
     const lengthMs = shares.length * windowMs;
     const steps = shares.map((share, place) => [place * windowMs, share ?? 0] as const);

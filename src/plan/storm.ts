@@ -41,6 +41,8 @@ export interface StormQuestion {
 
 /** Least number of windows: one before the trigger, one with it, two in which to recover. */
 const windowsLeast = 4;
+/** Greatest number of windows, which are counted one by one in each run. */
+const windowsMost = 100_000;
 const burstMostDefault = 2_000;
 
 /**
@@ -77,6 +79,16 @@ export function parseStorm(
         allowed: `${leastMs} ms or more: ${windowsLeast} windows`,
       },
       `--duration ${Math.ceil((2 * leastMs) / 60_000)}m shows whether the load recovers`,
+    );
+  const mostMs = windowsMost * windowMs;
+  if (durationMs > mostMs)
+    throw refuse(
+      {
+        path: "duration",
+        got: `${durationMs} ms`,
+        allowed: `${mostMs} ms or less: ${windowsMost} windows of ${windowMs} ms`,
+      },
+      `--duration ${Math.floor(mostMs / 1000)}s is short enough`,
     );
   const unit = kind === "outage" ? "ms" : "count";
   const asked = ranges.length === 0 ? defaultRange(kind, durationMs - windowMs) : ranges.join("=");

@@ -2,6 +2,7 @@
 // which trigger on the load does not recover.
 
 import { duration } from "../rules/duration.ts";
+import { mostOf } from "../rules/extremes.ts";
 import { count, counted } from "../rules/words.ts";
 import type { PlanResult, PlanStorm, PlanStormSeries, PlanTrigger } from "../summary/plan-result.ts";
 import { amountText, gridOf, margins, shareAxis, timeAxis, timeDrawing } from "./axes.ts";
@@ -62,7 +63,17 @@ function stormPicture(storm: PlanStorm): Picture {
   return {
     id: "storm",
     title: "What goes wrong, window by window",
-    label: `The mean share of calls refused or not answered in each window of ${duration(windowMs)}, over ${duration(lengthMs)}: ${series.map((one, index) => `${names[index]} at most ${share(Math.max(0, ...one.shares.map((value) => value ?? 0)))}`).join("; ")}.`,
+    label: `The mean share of calls refused or not answered in each window of ${duration(windowMs)}, over ${duration(lengthMs)}: ${series
+      .map(
+        (one, index) =>
+          `${names[index]} at most ${share(
+            mostOf(
+              one.shares.map((value) => value ?? 0),
+              0,
+            ),
+          )}`,
+      )
+      .join("; ")}.`,
     legend: [
       ...series.map((one, index) => {
         const { color, dashed } = styleOf(index, one);

@@ -241,6 +241,8 @@ describe("a plan", () => {
       "outage of 4 s | does not recover",
       "outage of 6 s | unclear",
     ]);
+    const long = [{ size: 0, shares: new Array<number>(600).fill(1) }];
+    expect(planned({ storm: { ...storm, series: long } })[3]).toBe(`  without  ${"█".repeat(60)}`);
     expect(planned({ storm: { ...storm, answer: { kind: "all" } } })[2]).toBe(
       "  share of calls refused or not answered, by windows of 1 min:",
     );

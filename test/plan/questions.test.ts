@@ -178,6 +178,22 @@ describe("a storm", () => {
     expect([sizes[0], sizes.at(-1)]).toEqual([1, 1_500]);
   });
 
+  test("takes at most 100,000 windows, which are counted one by one", () => {
+    const lasting = (ms: number) =>
+      changeScenario(crowd(), [
+        { path: "rules.organization.rest.windowSeconds", value: 1 },
+        { path: "duration", value: ms },
+      ]);
+    expect(parseStorm("burst=1", lasting(100_000_000)).windowMs).toBe(1_000);
+    const long = () => parseStorm("burst=1", lasting(100_000_001));
+    expect(problemOf(long)).toEqual({
+      path: "duration",
+      got: "100000001 ms",
+      allowed: "100000000 ms or less: 100000 windows of 1000 ms",
+    });
+    expect(long).toThrow(expect.objectContaining({ hint: "--duration 100000s is short enough" }));
+  });
+
   test("of calls that do not count needs calls that do, and a crowd has a name of its own", () => {
     const watching = defineScenario({
       name: "watching",
