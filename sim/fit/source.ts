@@ -3,8 +3,8 @@
 import type { Policy } from "../../src/policy/policy.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
-import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
-import { counted } from "../../src/rules/words.ts";
+import { switchNames } from "../../src/rules/switches.ts";
+import { capitalized, counted } from "../../src/rules/words.ts";
 import { burst } from "../../src/scenario/behaviours/burst.ts";
 import { pager } from "../../src/scenario/behaviours/pager.ts";
 import { poller } from "../../src/scenario/behaviours/poller.ts";
@@ -165,7 +165,7 @@ const outageExpression = ({ atMs, forMs, answer, share }: FittedOutage): Express
 /** Writes rules: all limits, and the switches that differ from the default. */
 function rulesExpression({ organization, user, semantics, organizations, users }: Rules): Expression {
   const defaults = parseRules({}).semantics;
-  const switched = (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
+  const switched = switchNames.flatMap((name) => {
     const own: Readonly<Record<Scope, string | boolean>> = semantics[name];
     const isDefault = scopes.every((scope) => own[scope] === defaults[name][scope]);
     return isDefault ? [] : [[name, own.rest === own.graphql ? own.rest : own] as const];
@@ -199,14 +199,12 @@ function populationExpression(population: FittedPopulation, policy: Policy | und
       onRefused: retryExpression(onRefused, attempts, failedWaitMs),
     },
     {
-      [isClosed ? "startWithin" : "arrivals"]: `${capital(reasons.arrivals)}.`,
-      behaviour: `${capital(reasons.behaviour)}.`,
-      onRefused: `${capital(reasons.onRefused)}.`,
+      [isClosed ? "startWithin" : "arrivals"]: `${capitalized(reasons.arrivals)}.`,
+      behaviour: `${capitalized(reasons.behaviour)}.`,
+      onRefused: `${capitalized(reasons.onRefused)}.`,
     },
   );
 }
-
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function behaviourExpression(
   behaviour: FittedBehaviour,

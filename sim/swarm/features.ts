@@ -1,10 +1,8 @@
 // The features that worlds may have, each left out of about half of them. A bug that needs two features then meets both
 // in a quarter of the worlds. One that a third feature hides shows where that feature is absent (Groce, Zhang, Eide,
 // Chen and Regehr, "Swarm Testing", ISSTA 2012).
-import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
+import { type SwitchName, switchNames } from "../../src/rules/switches.ts";
 import type { Dice } from "./dice.ts";
-
-const switchNames = Object.keys(switchValues) as readonly SwitchName[];
 
 /** Features besides the semantics switches, each of which is a feature by its name. */
 const ownFeatures = [

@@ -1,6 +1,6 @@
 // The rules of a drawn world: limits that fill within seconds, or never; windows so short that many of them pass; every
 // semantics switch.
-import { type SwitchName, type SwitchValue, switchValues } from "../../src/rules/switches.ts";
+import { type SwitchName, type SwitchValue, switchNames, switchValues } from "../../src/rules/switches.ts";
 import type { Dice } from "./dice.ts";
 import type { Feature } from "./features.ts";
 import type { Plain, PlainObject } from "./world-recipe.ts";
@@ -56,7 +56,7 @@ export function drawRules(dice: Dice, has: ReadonlySet<Feature>, allowed: Allowe
 }
 
 function semantics(dice: Dice, has: ReadonlySet<Feature>, allowed: AllowedSwitches): PlainObject {
-  const drawn = (Object.keys(switchValues) as SwitchName[]).flatMap((name): [string, Plain][] => {
+  const drawn = switchNames.flatMap((name): [string, Plain][] => {
     const values: readonly Plain[] = allowed[name] ?? switchValues[name];
     const [first] = values;
     if (first === undefined) return [];

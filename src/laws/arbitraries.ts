@@ -13,7 +13,7 @@ import {
   userKeyParts,
   userLimit,
 } from "../rules/rules.ts";
-import { type SwitchName, switchValues } from "../rules/switches.ts";
+import { type SwitchName, switchNames, switchValues } from "../rules/switches.ts";
 import { opByRules, policyFor } from "./by-rules.ts";
 import { type OddNames, oddNames, type Renames, renamed, renamedOps, renamesOf } from "./odd-names.ts";
 import { type Act, type Amount, type Intent, type Move, pick, planned } from "./planner.ts";
@@ -111,10 +111,11 @@ function switchArbitrary(
 }
 
 function semanticsArbitrary(semantics: LimiterFactory["semantics"]): fc.Arbitrary<Rules["semantics"]> {
-  const names = Object.keys(switchValues) as SwitchName[];
-  const any = fc.record(Object.fromEntries(names.map((name) => [name, switchArbitrary(name, semantics)])));
+  const any = fc.record(
+    Object.fromEntries(switchNames.map((name) => [name, switchArbitrary(name, semantics)])),
+  );
   const first = Object.fromEntries(
-    names.map((name) => {
+    switchNames.map((name) => {
       const value = (semantics?.[name] ?? switchValues[name])[0];
       return [name, { rest: value, graphql: value }];
     }),

@@ -7,7 +7,7 @@ import { type Problem, quote, SpillwayError } from "../rules/errors.ts";
 import { type LimiterLawName, limiterLawNames } from "../rules/laws.ts";
 import { isPlainObject } from "../rules/plain-object.ts";
 import { owners, scopes } from "../rules/rules.ts";
-import { switchValues } from "../rules/switches.ts";
+import { switchNames } from "../rules/switches.ts";
 import type { RulesKind } from "./law.ts";
 import type { CallerAttributes, QuotaScript } from "./quotas/script.ts";
 import type { LawKind, Op } from "./script.ts";
@@ -153,7 +153,7 @@ const hasObjects = (value: unknown, names: readonly string[]): value is Readonly
 const areRules = (rules: unknown): boolean =>
   hasObjects(rules, [...owners, "organizations", "users", "semantics"]) &&
   owners.every((owner) => hasObjects(rules[owner], scopes)) &&
-  hasObjects(rules["semantics"], Object.keys(switchValues));
+  hasObjects(rules["semantics"], switchNames);
 
 function isOp(op: unknown, limits: ScriptLimits): boolean {
   if (!isPlainObject(op) || !Number.isSafeInteger(op["atMs"])) return false;

@@ -2,7 +2,7 @@
 // ends of windows, and at the breach the expectation, the answer and the arithmetic.
 
 import { type Rules, semanticsOf } from "../rules/rules.ts";
-import { type SwitchName, switchValues } from "../rules/switches.ts";
+import { type SwitchName, switchNames, switchValues } from "../rules/switches.ts";
 import { looksByRules, quotaHistory, quotaScript, windowOf } from "./by-rules.ts";
 import { noteLine, rendered } from "./drawing.ts";
 import type { HistoryEvent, PartialReading } from "./history.ts";
@@ -89,7 +89,7 @@ function switchesText(terms: LedgerTerms, { scope }: WindowKey): string[] {
   const kind = algorithm === "fixed-window" ? [] : [algorithm];
   const isFromStart = terms.fromStart === true;
   const start = isFromStart ? ["windows follow one another from the first operation on"] : [];
-  const switches = (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
+  const switches = switchNames.flatMap((name) => {
     const isMeaningless = isKeyed
       ? !keyedSwitches.includes(name) || (name === "anchor" && (algorithm !== "fixed-window" || isFromStart))
       : scope === "rest" && name === "graphqlCharge";

@@ -2,12 +2,13 @@
 // mistake is reported, with its path, what was got and what is allowed.
 import { closest } from "../rules/closest.ts";
 import { type Problem, quote } from "../rules/errors.ts";
+import { windowSecondsMost } from "../rules/parse.ts";
 import { pointedPlace } from "../rules/pointer.ts";
 import { calendarSeconds } from "./calendar.ts";
 import type { Operation, Override, Policy, Quota, QuotaAlgorithm, Route, TokenBucket } from "./policy.ts";
 import { presets } from "./presets.ts";
 import { attributesOfPath, attributesOfRoute, hides, isSame } from "./routes.ts";
-import { usesMost, windowSecondsMost } from "./schema.ts";
+import { usesMost } from "./schema.ts";
 import type { WireOutcome } from "./wire-data.ts";
 
 const most = Number.MAX_SAFE_INTEGER;

@@ -1,13 +1,12 @@
 // The form of a policy file: the allowed members and values, and their defaults. The types of a policy (`policy.ts`)
 // and the JSON Schema for editors (`policy.schema.json`) are made of it. `checks.ts` checks how the parts fit together.
 import * as v from "valibot";
+import { windowSecondsMost } from "../rules/parse.ts";
 import { switchValues } from "../rules/switches.ts";
 import { isZone } from "./calendar.ts";
 import { byName, listOf, members, name, nearest, object, oneOf, text, whole } from "./forms.ts";
 import { wireSchema } from "./wire-schema.ts";
 
-/** Longest window, s: a century or more is a mistake in units. The bound keeps every time in ms a safe integer. */
-export const windowSecondsMost = 3_155_760_000;
 /** Greatest number of quotas of one call: more are a mistake, too. */
 export const usesMost = 32;
 

@@ -1,7 +1,7 @@
 // Turns findings into rules that the other verbs take.
 import { parseRules } from "../rules/parse.ts";
 import { type RulesInput, type Scope, scopes } from "../rules/rules.ts";
-import { type SwitchName, switchValues } from "../rules/switches.ts";
+import { switchNames } from "../rules/switches.ts";
 import type { Finding, FindingName } from "./finding.ts";
 
 /** Rules for other verbs, and the members that were not seen. */
@@ -33,7 +33,7 @@ export function rulesOf(findings: readonly Finding[]): ProbedRules {
     put("user", scope, "limit", "userLimit", scope);
     put("user", scope, "windowSeconds", "userWindow", scope);
   }
-  for (const name of Object.keys(switchValues) as SwitchName[])
+  for (const name of switchNames)
     for (const scope of scopes) {
       // Meaningless for REST, whose calls cost 1 when they are decided.
       if (name === "graphqlCharge" && scope === "rest") continue;

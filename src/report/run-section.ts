@@ -7,7 +7,7 @@ import { parseRules } from "../rules/parse.ts";
 import { presets } from "../rules/presets.ts";
 import { shortName } from "../rules/printable.ts";
 import { type Rules, type Scope, scopes } from "../rules/rules.ts";
-import { type SwitchName, switchValues } from "../rules/switches.ts";
+import { switchNames } from "../rules/switches.ts";
 import { count, counted } from "../rules/words.ts";
 import { instant } from "./format.ts";
 import { type Html, html } from "./html.ts";
@@ -90,7 +90,7 @@ ${table(
 /** Returns the switches that differ from their defaults: `refused (REST): counted`. */
 function unusual(rules: Rules): string[] {
   const defaults = parseRules(presets.default);
-  return (Object.keys(switchValues) as SwitchName[]).flatMap((name) => {
+  return switchNames.flatMap((name) => {
     const meaningful: readonly Scope[] = name === "graphqlCharge" ? ["graphql"] : scopes;
     const differing = meaningful.filter(
       (scope) => rules.semantics[name][scope] !== defaults.semantics[name][scope],

@@ -22,8 +22,8 @@ const wholeFrom1 = (unit: string, most = Number.MAX_SAFE_INTEGER) => {
   );
 };
 
-// Longest window, s: a century or more is a mistake in units. The bound keeps every time in ms a safe integer.
-const windowSecondsMost = 3_155_760_000;
+/** Longest window, s: a century or more is a mistake in units. The bound keeps every time in ms a safe integer. */
+export const windowSecondsMost = 3_155_760_000;
 const flag = v.boolean("true or false");
 const limitEntries = {
   limit: wholeFrom1("requests or points"),
