@@ -235,6 +235,10 @@ function exponentials(samples: readonly RetrySample[], slackMs: number): Candida
   return [...drawn, decorrelated(samples, longest, slackMs)];
 }
 
+/** Returns the first wait, ms: the roundest within a span, and 1 at least. A call may come before a refusal's answer. */
+const firstOf = (least: number, most: number): number =>
+  roundestWithin(Math.max(1, least), Math.max(1, most));
+
 function growing(
   groups: readonly SortedSample[],
   jitter: Exclude<Jitter, "decorrelated">,
@@ -247,7 +251,7 @@ function growing(
     slackMs +
     (jitter === "none" ? 0 : (waits[index] as number) / Math.sqrt(3 * (groups[index] as SortedSample).count));
   const [w0 = 1, w1 = 1] = waits;
-  const first = roundestWithin(Math.max(1, w0 - doubt(0)), w0 + doubt(0));
+  const first = firstOf(w0 - doubt(0), w0 + doubt(0));
   const measured = Math.max(1, Math.round((w1 / Math.max(1, w0)) * 10) / 10);
   const factors = [...new Set([2, 1.5, 3, measured])].filter((factor) => factor > 1 && factor <= 100);
   const mosts = [...new Set([capOf(jitter, longest, slackMs), Math.ceil(longest)])];
@@ -268,7 +272,7 @@ function capOf(jitter: Jitter, longest: number, slackMs: number): number {
 
 function decorrelated(samples: readonly RetrySample[], longest: number, slackMs: number): Candidate {
   const least = new SortedSample(samples.map(({ waitMs }) => waitMs)).least;
-  const first = roundestWithin(Math.max(1, least * 0.9 - slackMs), least);
+  const first = firstOf(least * 0.9 - slackMs, least);
   const most = Math.max(first, capOf("decorrelated", longest, slackMs));
   return { retry: { kind: "exponential", first, factor: 2, most, jitter: "decorrelated" }, parameters: 2 };
 }

@@ -20,6 +20,7 @@ import {
   worker,
 } from "../../src/scenario/index.ts";
 import type { Scenario, ScenarioInput } from "../../src/scenario/scenario.ts";
+import { drawnRecording } from "./drawn-recordings.ts";
 import { logged, traced, tracedNameless, world } from "./recordings.ts";
 
 const pipelines = rest("/v2/organizations/:org/pipelines");
@@ -228,6 +229,15 @@ describe("of attempts after refusals", () => {
     );
     const first = guessRetry(samples, slackMs, null);
     expect(first).toMatchObject({ explained: 1, retry: { factor: 2, jitter: "none", most: 16_000 } });
+  });
+
+  test("waits that grow begin at a millisecond at least, though a call came before the answer", () => {
+    const { populations } = fitScenario(drawnRecording(90));
+    const growing = populations.flatMap(({ onRefused }) =>
+      onRefused.kind === "exponential" ? [onRefused.first] : [],
+    );
+    expect(growing).toContain(1);
+    expect(Math.min(...growing)).toBe(1);
   });
 
   test.each([
