@@ -1,7 +1,7 @@
 // An audit in virtual time: it calls as some callers, ends early, and takes some calls for its own.
 import { describe, expect, test } from "vitest";
 import type { Experiment } from "../../src/audit/experiment.ts";
-import { planned } from "../../src/audit/run.ts";
+import { audit, planned } from "../../src/audit/run.ts";
 import {
   type Answer,
   broken,
@@ -312,4 +312,36 @@ test("a body is taken up to a MiB, chunk by chunk", () => {
   expect([bytes.add(half), bytes.add(half), bytes.add(new Uint8Array(1))]).toEqual([true, true, false]);
   const whole = new BodyBytes();
   expect(whole.add(new Uint8Array((1 << 20) + 1))).toBe(false);
+});
+
+test("wires are closed where the target serves no caller, or fails, and at the end of an audit", async () => {
+  const rules = parseRules({});
+  const tokens = ["ann", "bob"].map((user) => ({ token: user, attributes: { organization: "acme", user } }));
+  const closedAfter = async (send: (shot: Shot) => Promise<Raw>): Promise<number> => {
+    let closed = 0;
+    const close = async (): Promise<void> => {
+      closed += 1;
+    };
+    const made = audit({
+      ...{ policy: policyOf(rules), rules, tokens, experiments: [] },
+      ...{ alone: true, spend: 1, maxMs: 1_000, timeoutMs: 1_000 },
+      target: parseTarget("target", "http://127.0.0.1:4100"),
+      wires: { send, sendAll: async () => [], close },
+      clock: { now: () => 0, wait: async () => {} } as never,
+    });
+    await made.catch(() => {});
+    return closed;
+  };
+  // A refusal is of a caller who is known.
+  const raw: Raw = { sentMs: 0, receivedMs: 1, status: 429, headers: {}, body: "{}", error: null };
+  expect(await closedAfter(async () => raw)).toBe(1);
+  expect(await closedAfter(async () => unanswered(raw))).toBe(1);
+  expect(
+    await closedAfter(async () => {
+      throw new Error("the wires are cut");
+    }),
+  ).toBe(1);
+  // The audit begins anew without the caller who is not served.
+  const unknown = { ...raw, status: 401 };
+  expect(await closedAfter(async ({ caller }) => (caller?.name === "acme/bob" ? unknown : raw))).toBe(2);
 });
