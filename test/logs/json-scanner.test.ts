@@ -84,6 +84,8 @@ test.each<[line: string, texts: string[] | null]>([
   ['{"req":{"path":"/a"},"req":1}', ["", "", "", ""]],
   ['{"req":{"path":"/a","path":"/b"},"path":"/c"}', ["", "", "/b", ""]],
   ['{"user":"a"} {"user":"b"}', null],
+  ['{"\\u0061"}', null],
+  ['{"\\u0061","user":"a"}', null],
   ['{"user":"a\\n"}', null],
   ['{"user":true}', null],
   ['{"user":0}', ["", "0", "", ""]],
