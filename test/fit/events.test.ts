@@ -39,6 +39,14 @@ describe("events of one hour", () => {
     expect(near(hoursOf(9), 9).slice(2, 6)).toEqual([0.6, 1, 1, 0.6]);
   });
 
+  test("are not impossible at other hours, as if a fiftieth of one had come there in all days", () => {
+    const { hours } = fitted(daily(10, 9.5), 10).rhythm;
+    const elsewhere = 0.02 / ((23 * 10 + watched(10, 10)) / 24);
+    // Ten events count three times each: in their hour, and in parts in those beside it.
+    const mean = elsewhere + (3 * 10) / watched(10, 10) / 24;
+    expect(hours[20]).toBeCloseTo(elsewhere / mean, 3);
+  });
+
   test("have factors whose mean is 1", () => {
     const { hours } = fitted(daily(10, 9.5), 10).rhythm;
     expect(hours).toHaveLength(24);
