@@ -89,6 +89,9 @@ export function policyMeaning(word: string): string {
   const [, name = "", least, most] = syntax.exec(word) ?? [];
   const meaning = (Object.hasOwn(kinds, name) ? kinds[name]?.meaning : undefined) ?? word;
   if (most === undefined) return name.startsWith("wait") ? `${meaning} alone` : meaning;
-  const wait = (least === undefined ? most : `${least}-${most}`).replace(/(?<=\d)(?=[a-z])/, " ");
+  const wait = (least === undefined ? most : `${least}-${most}`).replace(
+    /(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)/g,
+    " ",
+  );
   return name === "fixed" ? `waiting ${wait}` : `${meaning} with ${wait} jitter`;
 }

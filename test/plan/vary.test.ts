@@ -203,6 +203,9 @@ describe("policies in words", () => {
     expect(policyMeaning("waitReset")).toBe("waiting for the reset alone");
     expect(policyMeaning("waitReset+0..5s")).toBe("waiting for the reset with 0-5 s jitter");
     expect(policyMeaning("fixed+2s")).toBe("waiting 2 s");
+    expect(policyMeaning("retryAfter+1s..1m30s")).toBe(
+      "waiting as Retry-After says with 1 s-1 m 30 s jitter",
+    );
     expect(policyMeaning("mine")).toBe("mine");
   });
 });
