@@ -10,6 +10,8 @@ import { sumOf } from "./statistics.ts";
 export interface Stretch {
   readonly untilMs: number;
   readonly calls: readonly RecordedCall[];
+  /** Time after a call within which others are of its volley, ms, and count as one with it; 0: each is by itself. */
+  readonly volleyMs?: number;
 }
 
 /** Effect of a policy on calls. */
@@ -37,7 +39,10 @@ export function comingBack(retry: PlainRetry, all: readonly Stretch[], slackMs: 
     },
   );
   const stretches = all.filter(({ calls, untilMs }) => untilMs > (calls[0]?.atMs ?? untilMs));
-  const fresh = stretches.map(({ calls }) => (calls.length - 1) / 2);
+  const counts = stretches.map(
+    (stretch) => stretch.calls.filter((_, place) => !isOfVolley(stretch, place)).length - 1,
+  );
+  const fresh = counts.map((count) => count / 2);
   let [gain, share, expected] = [0, firstShare, 0];
   for (let round = 0; round < rounds; round++) {
     let again = 0;
@@ -45,12 +50,12 @@ export function comingBack(retry: PlainRetry, all: readonly Stretch[], slackMs: 
     for (const [place, stretch] of stretches.entries()) {
       const { calls, untilMs } = stretch;
       const lengthMs = untilMs - (calls[0] as RecordedCall).atMs;
-      const others = calls.length - 1;
+      const others = counts[place] as number;
       const freshRate = Math.max(1e-12, (fresh[place] as number) / lengthMs);
-      const { attempts, rates, anew } = attemptsIn(stretch, spans, share, freshRate);
+      const { attempts, rates, anew, back } = attemptsIn(stretch, spans, share, freshRate);
       // If all come evenly, their likeliest rate is their number by the stretch's length.
       gain += sumOf(rates.map((rate) => ln((rate * lengthMs) / others) + 1)) - freshRate * lengthMs;
-      again += others - anew;
+      again += back;
       fresh[place] = anew;
       for (const [index, { endMs }] of calls.entries())
         for (const [attempt, { least, most }] of spans.entries()) {
@@ -64,12 +69,25 @@ export function comingBack(retry: PlainRetry, all: readonly Stretch[], slackMs: 
   return { gain, share, expected };
 }
 
-/** Returns the probabilities of each call's attempts, the rates at calls after the first, and the number of fresh ones. */
-function attemptsIn({ calls }: Stretch, spans: readonly FittedSpan[], share: number, freshRate: number) {
+/** Tells whether a call came at once with the call before it. */
+const isOfVolley = ({ calls, volleyMs = 0 }: Stretch, place: number): boolean =>
+  place > 0 && (calls[place] as RecordedCall).atMs - (calls[place - 1] as RecordedCall).atMs < volleyMs;
+
+/**
+ * Returns the probabilities of each call's attempts, the rates at calls after the first, the number of fresh ones, and
+ * that of those that came back. Only this last counts all calls of a volley.
+ */
+function attemptsIn(stretch: Stretch, spans: readonly FittedSpan[], share: number, freshRate: number) {
+  const { calls } = stretch;
   const attempts: Float64Array[] = [];
   const rates: number[] = [];
-  let anew = 0;
+  let [anew, back, last] = [0, 0, 0];
   for (const [index, { atMs }] of calls.entries()) {
+    if (isOfVolley(stretch, index)) {
+      attempts.push(attempts[index - 1] as Float64Array);
+      back += last;
+      continue;
+    }
     // The last place is that of all later attempts.
     const own = new Float64Array(spans.length);
     attempts.push(own);
@@ -91,7 +109,9 @@ function attemptsIn({ calls }: Stretch, spans: readonly FittedSpan[], share: num
       for (let attempt = 0; attempt < own.length; attempt++) own[attempt] = (own[attempt] as number) / rate;
       rates.push(rate);
       anew += freshRate / rate;
+      last = again / rate;
+      back += last;
     }
   }
-  return { attempts, rates, anew };
+  return { attempts, rates, anew, back };
 }

@@ -32,8 +32,14 @@ const moreLeast = 0.5;
 /** Waits from one of these to another are tried, ms. Calls that come sooner may be of one burst. */
 const endsMs = [500, 1_000, 2_000, 3_000, 5_000, 8_000, 10_000, 15_000, 20_000, 30_000];
 const soonestMs = 500;
+/** Longest time between two calls of a volley, ms. */
+const volleyMost = 100;
 const readings: readonly PlainRetry[] = [
   ...firstReadings.filter((retry) => plainSpan(retry, 0).least >= soonestMs),
+  // People lose patience faster than programs.
+  ...[2_000, 3_000, 5_000, 10_000].map(
+    (first) => ({ kind: "exponential", first, factor: 6, most: 60_000, jitter: "half" }) as const,
+  ),
   ...endsMs.flatMap((least, place) =>
     endsMs.slice(place).map((most): PlainRetry => ({ kind: "fixed", wait: { least, most } })),
   ),
@@ -43,6 +49,10 @@ const readings: readonly PlainRetry[] = [
 export const tellsNoRetry = ({ pace, retries }: Profile): boolean =>
   (pace.kind === "chance" || pace.kind === "visits") && retries.length === 0;
 
+/** Tells whether a caller's refused volleys seem not to be tried again: some people make several calls at once. */
+const isUntoldVolley = ({ pace, retries }: Profile): boolean =>
+  pace.kind === "volleys" && retries.length === 0;
+
 /** Finds the retries of callers of whom no other way told any, by all of one organization together. */
 export function toldWhileShut(
   profiles: readonly Profile[],
@@ -51,11 +61,13 @@ export function toldWhileShut(
 ): readonly Profile[] {
   if (recording.knowsAttempts) return profiles;
   const slackMs = slackOf(recording);
-  const untold = profiles.filter((profile) => profile.refused > 0 && tellsNoRetry(profile));
+  const untold = profiles.filter(
+    (profile) => profile.refused > 0 && (tellsNoRetry(profile) || isUntoldVolley(profile)),
+  );
   const organizations = new Set(untold.map(({ caller }) => caller.organization));
   const told = [...organizations].flatMap((organization): Profile[] => {
     const own = untold.filter(({ caller }) => caller.organization === organization);
-    const shut = own.flatMap(({ caller }) => shutIn(caller, limits));
+    const shut = own.flatMap((profile) => shutIn(profile, limits));
     const guess = guessWhileShut(shut, slackMs);
     if (guess === null) return [];
     const spanAfter = spansOf(guess.retry, slackMs);
@@ -108,7 +120,8 @@ function givenUpAt(jobs: readonly RecordedJob[]): number | null {
 }
 
 /** Returns the times in which a caller's window was full: from a refusal to the reset, or to a call that got through. */
-function shutIn(caller: RecordedCaller, limits: Limits): Shut[] {
+function shutIn({ caller, pace }: Profile, limits: Limits): Shut[] {
+  const volleyMs = pace.kind === "volleys" ? volleyMost : 0;
   const found: Shut[] = [];
   for (const calls of byKindOf(caller))
     for (let place = 0; place < calls.length; ) {
@@ -122,8 +135,8 @@ function shutIn(caller: RecordedCaller, limits: Limits): Shut[] {
       let start = from;
       while (from - start < callsMost && isWithin(calls[start - 1], 2 * first.atMs - untilMs)) start -= 1;
       found.push({
-        shut: { untilMs, calls: calls.slice(from, to) },
-        before: { untilMs: first.atMs, calls: calls.slice(start, from) },
+        shut: { untilMs, calls: calls.slice(from, to), volleyMs },
+        before: { untilMs: first.atMs, calls: calls.slice(start, from), volleyMs },
       });
     }
   return found;

@@ -56,6 +56,22 @@ describe("calls that come back after a fixed wait", () => {
     expect([gain, share]).toEqual([expect.closeTo(4 * Math.log(45 / 4), 3), expect.closeTo(1, 6)]);
   });
 
+  test("are not told of calls of one volley, which count as one", () => {
+    const volleys = callsAt(0, 20, 10 * s, 10 * s + 20, 20 * s, 20 * s + 99);
+    const of = (volleyMs?: number) =>
+      comingBack(
+        fixed(10 * s),
+        [{ ...stretch(volleys, 25 * s), ...(volleyMs === undefined ? {} : { volleyMs }) }],
+        0,
+      );
+    const single = comingBack(fixed(10 * s), [stretch(callsAt(0, 10 * s, 20 * s), 25 * s)], 0);
+    expect(of(100).gain).toBeCloseTo(single.gain - 2, 6);
+    expect(of(100).share).toBeCloseTo(1, 6);
+    // The last call is by itself.
+    expect(of(99).gain).toBeLessThan(single.gain);
+    expect(of().gain).toBe(of(0).gain);
+  });
+
   test("of two stretches add up, and one without time or calls counts nothing", () => {
     const one = stretch(callsAt(0, 10 * s, 20 * s), 25 * s);
     const policy = fixed(10 * s);

@@ -19,8 +19,9 @@ type Patience = (attempt: number, chance: Chance) => number | null;
  * Returns the calls of people who come by chance, one each four seconds or so, for a minute of each quarter of an hour. Its
  * last third refuses all calls; refused ones come back after a wait.
  * @param each calls of each person, two to three seconds apart
+ * @param atOnce calls of each person at once, each time
  */
-function shared(bursts: number, patience: Patience | null, each = 1) {
+function shared(bursts: number, patience: Patience | null, each = 1, atOnce = 1, everyMs = 4_000) {
   const chance = chanceOf(11);
   const calls: (readonly [atMs: number, tookMs: number, status: number])[] = [];
   /** Makes a call and its retries; returns the end of the last one. */
@@ -36,9 +37,11 @@ function shared(bursts: number, patience: Patience | null, each = 1) {
   };
   for (let burst = 0; burst < bursts; burst++) {
     const fromMs = 15 * minute * burst;
-    for (let atMs = fromMs; atMs < fromMs + minute; atMs += each * chance.exponential(4_000))
-      for (let [number, ownMs] = [0, atMs]; number < each; number++)
+    for (let atMs = fromMs; atMs < fromMs + minute; atMs += each * chance.exponential(everyMs))
+      for (let [number, ownMs] = [0, atMs]; number < each; number++) {
+        for (let other = 1; other < atOnce; other++) call(ownMs + 20 * other);
         ownMs = call(ownMs) + chance.between(2_000, 3_000);
+      }
   }
   return loggedCalls(calls.sort(([a], [b]) => a - b));
 }
@@ -62,6 +65,23 @@ describe("calls while a window is full", () => {
     expect(guess?.retry).toMatchObject({ kind: "exponential", first: 1_000, factor: 2, jitter: "equal" });
   });
 
+  test("show waits that grow fast, of people who make three calls at once", () => {
+    const people = shared(
+      100,
+      (attempt, chance) => 5_000 * 6 ** attempt * chance.between(0.5, 1.5),
+      1,
+      3,
+      8_000,
+    );
+    expect(profilesOf(people, limits)[0]?.pace.kind).toBe("volleys");
+    expect(guessOf(people)?.retry).toMatchObject({
+      kind: "exponential",
+      first: 5_000,
+      factor: 6,
+      jitter: "half",
+    });
+  });
+
   test("show after how many attempts callers give up", () => {
     const wait: Patience = (_, chance) => chance.between(3_000, 5_000);
     expect(guessOf(shared(100, wait))?.attempts).toBeNull();
@@ -73,6 +93,7 @@ describe("calls while a window is full", () => {
 
   test("show no retries of calls that are lost, or that come back when the window is over", () => {
     expect(guessOf(shared(100, null))?.whileShut).toBeUndefined();
+    expect(guessOf(shared(100, null, 1, 3, 8_000))?.whileShut).toBeUndefined();
     expect(guessOf(shared(100, (_, chance) => 20_000 + chance.between(0, 5_000)))?.whileShut).toBeUndefined();
   });
 
