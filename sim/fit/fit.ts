@@ -16,10 +16,11 @@ import { takenApart } from "./parts.ts";
 import { fittedPopulation } from "./population.ts";
 import { type Profile, profilesOf, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { daysApart, evenRhythm } from "./rhythm.ts";
+import { type DaysApart, daysApart, evenRhythm } from "./rhythm.ts";
 import { joinedMs } from "./sessions.ts";
 import { toldWhileShut } from "./shut.ts";
 import { sumOf } from "./statistics.ts";
+import { busyVisitDays } from "./weekdays.ts";
 import { timeText } from "./words.ts";
 
 export interface FitOptions {
@@ -60,9 +61,12 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
   const names = new Names();
   const fits = clusters.map((cluster) => fittedPopulation(cluster, recording));
   const rhythms = fits.flatMap((fit) => fit.rhythms);
-  const days = daysApart(rhythms);
+  const days = daysApart(
+    rhythms,
+    rhythms.some(({ rhythm }) => rhythm.weekdays !== null) ? [] : busyVisitDays(profiles),
+  );
   const named = fits.map(({ population }, index): FittedPopulation => {
-    const behaviour = withDays(population.behaviour, days.factors);
+    const behaviour = withDays(population.behaviour, days);
     const { profiles, mixture } = clusters[index] as Cluster;
     return { name: names.of(population, profiles, mixture), ...population, behaviour };
   });
@@ -91,14 +95,17 @@ export function fitTo(recording: Recording, { name = "fitted", rules: given }: F
 }
 
 /** Returns the behaviour with the factors by which days differ. Only all populations together show these. */
-function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: readonly number[]): Kind {
+function withDays<Kind extends FittedBehaviour>(behaviour: Kind, days: DaysApart): Kind {
   if (behaviour.kind === "together")
     return {
       ...behaviour,
       parts: behaviour.parts.map((part) => ({ ...part, behaviour: withDays(part.behaviour, days) })),
     };
-  if (behaviour.kind !== "sessions" || (behaviour.rhythm === null && days.length === 0)) return behaviour;
-  return { ...behaviour, rhythm: { ...(behaviour.rhythm ?? evenRhythm), days } };
+  const { factors, weekdays } = days;
+  if (behaviour.kind !== "sessions") return behaviour;
+  if (behaviour.rhythm === null && factors.length === 0 && weekdays === null) return behaviour;
+  const rhythm = behaviour.rhythm ?? evenRhythm;
+  return { ...behaviour, rhythm: { ...rhythm, days: factors, weekdays: weekdays ?? rhythm.weekdays } };
 }
 
 /**

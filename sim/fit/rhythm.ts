@@ -218,16 +218,20 @@ export interface DaysApart {
   readonly deviation: number;
   /** Factors of the days with enough data, in the order of time; empty if chance explains all differences. */
   readonly factors: readonly number[];
+  /** Factors of weekdays, of which some are busier; `null`: all are alike. */
+  readonly weekdays: readonly number[] | null;
 }
 
 /**
  * Compares days with what their rhythm expects, for all populations together, as busy days are busy for most. Days are
  * kept one by one, since no formula knows of holidays.
+ * @param busy weekdays that are busier than the others, 1 for Monday
  */
 export function daysApart(
   parts: readonly { readonly calendar: Calendar; readonly rhythm: FittedRhythm }[],
+  busy: readonly number[] = [],
 ): DaysApart {
-  const days = new Map<number, { seen: number; expected: number; noise: number }>();
+  const days = new Map<number, { weekday: number; seen: number; expected: number; noise: number }>();
   for (const { calendar, rhythm } of parts) {
     const weight = (cell: HourCell): number => cell.away * factorOf(rhythm, cell.hour, cell.weekday);
     const returns = sumOf(calendar.cells.map((cell) => cell.returns));
@@ -236,7 +240,7 @@ export function daysApart(
     // Each return counts for its calls, by the mean: some callers come back for one call, others for a day.
     const calls = calendar.calls / returns;
     for (const cell of calendar.cells) {
-      const day = days.get(cell.day) ?? { seen: 0, expected: 0, noise: 0 };
+      const day = days.get(cell.day) ?? { weekday: cell.weekday, seen: 0, expected: 0, noise: 0 };
       days.set(cell.day, day);
       const expected = all === 0 ? 0 : (calls * returns * weight(cell)) / all;
       day.seen += calls * cell.returns;
@@ -244,11 +248,17 @@ export function daysApart(
       day.noise += calls * expected;
     }
   }
+  const weekdays = busy.length === 0 ? null : weekdaysBy([...days.values()], busy);
+  for (const day of days.values()) {
+    const factor = weekdays?.[day.weekday] ?? 1;
+    day.expected *= factor;
+    day.noise *= factor;
+  }
   const busiest = Math.max(...[...days.values()].map(({ expected }) => expected));
   const told = [...days.values()].filter(
     ({ expected, noise }) => expected * expected >= 20 * noise && expected > quietShare * busiest,
   );
-  const none = { deviation: 0, factors: [] };
+  const none = { deviation: 0, factors: [], weekdays };
   if (told.length < 3) return none;
   // Each day is weighed by its expected calls: quiet days differ by a few callers who are there all day or not at all.
   const all = sumOf(told.map(({ expected }) => expected));
@@ -262,8 +272,22 @@ export function daysApart(
   const deviation = Math.sqrt(variance * (1 + 1 / count));
   const scale = deviation / Math.sqrt(squares);
   const factors = told.map(({ seen, expected }) => Math.max(0, 1 + scale * (seen / expected - 1)));
-  return { deviation: toHundredth(deviation), factors: factors.map(toHundredth) };
+  return { deviation: toHundredth(deviation), factors: factors.map(toHundredth), weekdays };
 }
+
+/** Returns the factors of the weekdays, from Sunday on: of busy ones, of the others, and 1 at weekends. */
+const weekdaysBy = (
+  days: readonly { readonly weekday: number; readonly seen: number; readonly expected: number }[],
+  busy: readonly number[],
+): readonly number[] =>
+  [0, 1, 2, 3, 4, 5, 6].map((weekday) => {
+    if (isWeekend(weekday)) return 1;
+    const alike = days.filter(
+      (day) => !isWeekend(day.weekday) && busy.includes(day.weekday) === busy.includes(weekday),
+    );
+    const expected = sumOf(alike.map((day) => day.expected));
+    return expected === 0 ? 1 : toHundredth(sumOf(alike.map(({ seen }) => seen)) / expected);
+  });
 
 const toHundredth = (value: number): number => Math.round(100 * value) / 100;
 

@@ -3,7 +3,7 @@ import { weekdayName } from "../../src/rules/words.ts";
 import { dateOf, dayMs, hourMs, isWeekend, weekdayOf } from "./days.ts";
 import type { ClockedSessions, Profile } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { SortedSample, sumOf } from "./statistics.ts";
+import { addTo, SortedSample, sumOf } from "./statistics.ts";
 
 /** Least number of recorded hours of a day that counts. */
 const hoursLeast = 12;
@@ -18,6 +18,9 @@ export const weekdays = [1, 2, 3, 4, 5] as const;
 export const pairsApart = 0.9;
 /** Least number of callers who do more on the same days: fewer may by chance. */
 const callersTell = 5;
+
+/** Share of the difference between weekdays that lies between two kinds of them: days at random have it 1 in 75 times. */
+const gapTells = 0.82;
 
 /** Returns the days and sizes of a timetable's runs. */
 export const runsOf = ({ startsMs, sizes }: ClockedSessions): Run[] =>
@@ -39,9 +42,26 @@ const meanOf = (runs: readonly Run[]): number =>
   sumOf(runs.map(({ size }) => size)) / Math.max(1, new Set(runs.map(({ day }) => day)).size);
 
 /** Returns the weekdays on which the daily jobs of nearly all callers do more than on the others; empty: on none. */
-export function busyDaysOf(callers: readonly (readonly ClockedSessions[])[]): readonly number[] {
-  const loads = callers.flatMap((timetables) => {
-    const runs = timetables.filter(({ periodMs }) => periodMs === dayMs).flatMap(runsOf);
+export const busyDaysOf = (callers: readonly (readonly ClockedSessions[])[]): readonly number[] =>
+  busyDaysIn(callers.map((own) => own.filter(({ periodMs }) => periodMs === dayMs).flatMap(runsOf)));
+
+/**
+ * Returns the weekdays on which nearly all callers come more often than on the others; empty: on none. What comes
+ * without a timetable differs from day to day anyway, so the weekdays of each kind have to be alike.
+ */
+export const busyVisitDays = (profiles: readonly Profile[]): readonly number[] =>
+  busyDaysIn(
+    profiles.map(({ apart, jobs }) => {
+      const sizes = new Map<number, number>();
+      for (const { startMs } of apart === null ? jobs : (apart.rest?.jobs ?? []))
+        addTo(sizes, Math.floor(startMs / dayMs));
+      return [...sizes].map(([day, size]) => ({ day, weekday: weekdayOf(day * dayMs), size }));
+    }),
+    gapTells,
+  );
+
+function busyDaysIn(callers: readonly (readonly Run[])[], gapLeast = 0): readonly number[] {
+  const loads = callers.flatMap((runs) => {
     const load = weekdays.map((day) => meanOf(runs.filter(({ weekday }) => weekday === day)));
     const all = sumOf(load);
     return load.includes(0) ? [] : [load.map((size) => size / all)];
@@ -56,7 +76,14 @@ export function busyDaysOf(callers: readonly (readonly ClockedSessions[])[]): re
   const pairs = loads.flatMap((load) =>
     busy.flatMap((day) => others.map((other) => (load[day - 1] as number) > (load[other - 1] as number))),
   );
-  const apart = timesNext(last) >= alikeTimes && pairs.filter(Boolean).length >= pairsApart * pairs.length;
+  const [gap, all] = [
+    shareOf(busy[last] as number) - shareOf(others[0] as number),
+    shareOf(days[0] as number) - shareOf(days[4] as number),
+  ];
+  const apart =
+    timesNext(last) >= alikeTimes &&
+    gap >= gapLeast * all &&
+    pairs.filter(Boolean).length >= pairsApart * pairs.length;
   return apart ? busy.toSorted((a, b) => a - b) : [];
 }
 
@@ -86,12 +113,16 @@ export function weekdaysDoubt(
       : ` ${weekdayName(odd.day * dayMs)} (${dateOf(odd.day * dayMs)}) had ${timesOthers(odd, days).toFixed(1)} times the calls of the other weekdays.`;
   const seen =
     spanDays > 7 + 1 / 24 ? "Some weekdays were recorded only once" : "No weekday was recorded twice";
-  const but =
-    busy.length === 0
+  const but = [
+    { days: busy, text: ", but has daily jobs do more" },
+    { days: busyVisitDays(profiles), text: ", but has callers come more often" },
+  ].map(({ days, text }) =>
+    days.length === 0
       ? ""
-      : `, but has daily jobs do more on each ${busy.map((day) => weekdayName((day + 3) * dayMs)).join(" and ")}`;
+      : `${text} on each ${days.map((day) => weekdayName((day + 3) * dayMs)).join(" and ")}`,
+  );
   return [
-    `${seen}: whether one is busier every week is not told, and the scenario takes all alike${but}.${named}`,
+    `${seen}: whether one is busier every week is not told, and the scenario takes all alike${but.join("")}.${named}`,
   ];
 }
 

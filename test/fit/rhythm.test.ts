@@ -232,11 +232,22 @@ describe("days apart", () => {
     expect(daysApart([one, nobody])).toEqual(daysApart([one]));
   });
 
+  test("of which one weekday is known to be busier are held to its factor", () => {
+    // Fifty are expected of each day: 80 on Monday, 40 on the others, 50 on each of the weekend.
+    const week = parts([80, 40, 40, 40, 40, 50, 50]);
+    const weekdays = [1, 1.65, 0.82, 0.82, 0.82, 0.82, 1];
+    expect(daysApart(week, [1]).weekdays).toEqual(weekdays);
+    expect(daysApart(week, [1]).deviation).toBe(0);
+    expect(daysApart(parts([40, 40]), [5]).weekdays).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    expect(daysApart(week).weekdays).toBeNull();
+    expect(daysApart(week).deviation).toBeGreaterThan(0.2);
+  });
+
   test("are held to their rhythm", () => {
     // By the rhythm two thirds come on the second day and later: what looks uneven is expected.
     const rhythm: FittedRhythm = { ...evenRhythm, weekdays: [1, 1, 2, 3, 1, 1, 1] };
     const [{ calendar } = { calendar: new Calendar([], 0, 0) }] = parts([40, 80, 120]);
-    expect(daysApart([{ calendar, rhythm }])).toEqual({ deviation: 0, factors: [] });
+    expect(daysApart([{ calendar, rhythm }])).toEqual({ deviation: 0, factors: [], weekdays: null });
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { dayMs, hourMs } from "../../sim/fit/days.ts";
 import type { ClockedSessions, Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import { busyDaysOf, weekdaysDoubt } from "../../sim/fit/weekdays.ts";
+import { busyDaysOf, busyVisitDays, weekdaysDoubt } from "../../sim/fit/weekdays.ts";
 
 /** A Monday: the epoch began on a Thursday. */
 const monday = 4 * dayMs;
@@ -114,9 +114,51 @@ describe("daily jobs", () => {
 
   test("that do more on some weekdays are named", () => {
     const timetables = [{ ...jobOf(heavy), busyDays: [1, 5] }];
-    const profiles = [{ apart: null }, { apart: { timetables } }] as unknown as readonly Profile[];
+    const profiles = [
+      { apart: null, jobs: [] },
+      { apart: { timetables, rest: null } },
+    ] as unknown as readonly Profile[];
     expect(weekdaysDoubt(recordingOf([10, 10]), days, profiles)).toEqual([
       alone.replace(".", ", but has daily jobs do more on each Monday and Friday."),
+    ]);
+  });
+});
+
+describe("visits", () => {
+  /** A caller with so many jobs on each day from a Monday on; apart from daily jobs if these are given. */
+  const callerOf = (counts: readonly number[], apart: unknown = null) => {
+    const jobs = counts.flatMap((count, day) =>
+      Array.from({ length: count }, (_, at) => ({ startMs: monday + day * dayMs + at })),
+    );
+    return (apart === null ? { apart, jobs } : { apart: { timetables: [], rest: { jobs } } }) as never;
+  };
+  const busy = (...counts: readonly (readonly number[])[]) =>
+    busyVisitDays(counts.map((each) => callerOf(each)));
+  const five = (counts: readonly number[]) => busy(...Array(5).fill(counts));
+
+  test("are more on a weekday if the others are alike, for nearly all of five callers or more", () => {
+    expect(five([131, 101, 100, 99, 101, 9, 9])).toEqual([1]);
+    expect(busy(...Array(4).fill([131, 101, 100, 99, 101]))).toEqual([]);
+    expect(busy(...Array(5).fill([131, 101, 100, 99, 101]), [90, 100, 100, 100, 120])).toEqual([]);
+    // All but a quiet one.
+    expect(five([100, 101, 100, 99, 70])).toEqual([1, 2, 3, 4]);
+  });
+
+  test("are not where the others differ by more than a fifth of the gap", () => {
+    expect(five([141, 109, 105, 101, 100])).toEqual([]);
+    expect(five([145, 108, 104, 101, 100])).toEqual([1]);
+  });
+
+  test("count without daily jobs", () => {
+    const callers = Array(5).fill(callerOf([140, 100, 100, 100, 100], true));
+    expect(busyVisitDays(callers)).toEqual([1]);
+    expect(busyVisitDays(Array(5).fill({ apart: { timetables: [], rest: null } }))).toEqual([]);
+  });
+
+  test("that are more on some weekdays are named", () => {
+    const callers = Array(5).fill(callerOf([140, 100, 100, 100, 140]));
+    expect(weekdaysDoubt(recordingOf([10, 10]), days, callers)).toEqual([
+      alone.replace(".", ", but has callers come more often on each Monday and Friday."),
     ]);
   });
 });
