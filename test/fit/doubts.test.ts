@@ -182,7 +182,7 @@ describe("a week of which one weekday differs", () => {
   test("is said, with the day; the scenario keeps it, and a plan repeats it", () => {
     const model = fitScenario(recordingOf(week(2)));
     expect(model.doubts).toContain(
-      `${once} Monday (2026-01-05) had 2.0 times the calls of the other weekdays.`,
+      `${once.replace(".", ", but has callers come more often on each Monday.")} Monday (2026-01-05) had 2.0 times the calls of the other weekdays.`,
     );
     expect(model.untold).toEqual(["weekdays", "reactions"]);
     expect(fittedSource(model)).toContain('untold: ["weekdays", "reactions"]');
