@@ -9,13 +9,14 @@ import type { FittedComings, FittedLoop } from "./model.ts";
 import { type Profile, slackOf } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import {
+  associationOf,
   busyBetween,
   Calendar,
   evenRhythm,
   type FittedRhythm,
+  hoursTell,
   rhythmOf,
   weekHourOf,
-  weekHours,
 } from "./rhythm.ts";
 import type { Spell } from "./runs.ts";
 import {
@@ -29,7 +30,7 @@ import {
   type WorkSession,
 } from "./sessions.ts";
 import { absencesOf, type FittedSpread, spreadOf } from "./spread.ts";
-import { flatOf, isMemoryless, PearsonSum, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, isMemoryless, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { spreadText, timeText } from "./words.ts";
 import { workOf } from "./work.ts";
 import { beginningOf, workdaysOf } from "./workdays.ts";
@@ -202,11 +203,22 @@ function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
 const lastOverADay = (cut: readonly Sessions[]): boolean =>
   new SortedSample(flatOf(cut.map(lengthsOf))).median > dayMs;
 
+/** Largest share of the time in sessions, and least mean absence, ms, that make sessions bursts. */
+const burstShare = 0.2;
+const burstAwayMs = minuteMs;
+
+/** Tells whether a caller calls in bursts alone, with absences in between: loops apart would not come together. */
+export function isInBursts(profile: Profile, recording: Recording): boolean {
+  const { awayMs, cut } = cutOf([profile], recording);
+  const wholeMs = recording.endedAtMs - recording.startedAtMs;
+  const workMs = sumOf(flatOf(cut.map(lengthsOf)));
+  const bursts = sumOf(cut.map(({ sessions }) => sessions.length));
+  return awayMs > 0 && workMs < burstShare * wholeMs && wholeMs - workMs > burstAwayMs * bursts;
+}
+
 const lengthsOf = ({ sessions }: Sessions): readonly number[] =>
   sessions.map(({ startMs, endMs }) => endMs - startMs);
 
-/** Least association with hours that shows two kinds of sessions, or of calls, as a share of the greatest. */
-export const hoursTell = 0.02;
 /** Least sessions a day of a caller that looks for work; a caller who comes less often has work. */
 const sessionsTell = 12;
 
@@ -235,24 +247,6 @@ export function bySize(
       });
     });
   return { short: jobsOf(false), long: jobsOf(true) };
-}
-
-/** Returns Pearson's sum for long ones among these by hour of the week, per item; 0 if chance explains it. */
-export function associationOf(hours: readonly { readonly hour: number; readonly isLong: boolean }[]): number {
-  const cells = Array.from({ length: weekHours }, () => ({ all: 0, long: 0 }));
-  let long = 0;
-  for (const { hour, isLong } of hours) {
-    const cell = cells[hour] as (typeof cells)[number];
-    cell.all += 1;
-    cell.long += Number(isLong);
-    long += Number(isLong);
-  }
-  const share = long / hours.length;
-  if (share === 0 || share === 1) return 0;
-  const sum = new PearsonSum();
-  for (const cell of cells)
-    if (cell.all >= 10) sum.add(cell.long, cell.all * share, cell.all * share * (1 - share));
-  return sum.excess / hours.length;
 }
 
 interface LoopFit {

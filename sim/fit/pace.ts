@@ -4,7 +4,7 @@ import { counted } from "../../src/rules/words.ts";
 import { adaptOf, adaptText } from "./adapting.ts";
 import { closedArrivals, openArrivals, timetableOf } from "./arrivals.ts";
 import type { Cluster } from "./clusters.ts";
-import { bySessions, type RhythmFit } from "./comings.ts";
+import { bySessions, isInBursts, type RhythmFit } from "./comings.ts";
 import { isRefused, type RecordedJob } from "./jobs.ts";
 import type { FittedArrivals, FittedBehaviour, FittedComings } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
@@ -36,7 +36,8 @@ export function paceOf(cluster: Cluster, recording: Recording): PaceFit {
   const mixed = kinds.most < 0.9 * cluster.jobs;
   const parts = partsOf(profiles, recording);
   if (parts !== null) return inParts(parts, profiles, recording);
-  if (pace.kind === "chance") return byChance(profiles, recording);
+  if (pace.kind === "chance" && !profiles.every((profile) => isInBursts(profile, recording)))
+    return byChance(profiles, recording);
   if (shape.kind !== "call") return inRuns(profiles, middleShape(profiles, shape), recording);
   return pace.kind === "ticks" && !mixed ? byTheClock(profiles, recording) : byPauses(profiles, recording);
 }

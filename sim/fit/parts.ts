@@ -1,7 +1,7 @@
 // Several behaviours of one caller, or of similar callers: calls by timetables, calls that events wake, and loops
 // beside them.
 import { timetableOf } from "./arrivals.ts";
-import { bySessions, bySize, type RhythmFit } from "./comings.ts";
+import { bySessions, bySize, isInBursts, type RhythmFit } from "./comings.ts";
 import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { mixOfAll } from "./mix.ts";
@@ -130,10 +130,13 @@ export function partsOf(
   const lanes =
     profiles.length > 1
       ? []
-      : rests.flatMap(({ pace, jobs }) =>
-          pace.kind === "volleys" || isLoop(model, slackOf(recording)) || workdaysOf(jobs) !== null
-            ? [jobs]
-            : lanesOf(jobs),
+      : rests.flatMap((rest) =>
+          rest.pace.kind === "volleys" ||
+          isLoop(model, slackOf(recording)) ||
+          workdaysOf(rest.jobs) !== null ||
+          isInBursts(rest, recording)
+            ? [rest.jobs]
+            : lanesOf(rest.jobs),
         );
   if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost))
     return partsBySize(profiles, recording);

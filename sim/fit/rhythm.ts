@@ -310,3 +310,24 @@ export function busyBetween(
   }
   return busyMs;
 }
+
+/** Least association with hours that shows two kinds of sessions, or of calls, as a share of the greatest. */
+export const hoursTell = 0.02;
+
+/** Returns Pearson's sum for long ones among these by hour of the week, per item; 0 if chance explains it. */
+export function associationOf(hours: readonly { readonly hour: number; readonly isLong: boolean }[]): number {
+  const cells = Array.from({ length: weekHours }, () => ({ all: 0, long: 0 }));
+  let long = 0;
+  for (const { hour, isLong } of hours) {
+    const cell = cells[hour] as (typeof cells)[number];
+    cell.all += 1;
+    cell.long += Number(isLong);
+    long += Number(isLong);
+  }
+  const share = long / hours.length;
+  if (share === 0 || share === 1) return 0;
+  const sum = new PearsonSum();
+  for (const cell of cells)
+    if (cell.all >= 10) sum.add(cell.long, cell.all * share, cell.all * share * (1 - share));
+  return sum.excess / hours.length;
+}

@@ -1,13 +1,12 @@
 // Doubts of what refusals and days off do not tell, by populations and calls that are set: at both sides of each bound.
 import { describe, expect, test } from "vitest";
-import { associationOf } from "../../sim/fit/comings.ts";
 import { hourMs } from "../../sim/fit/days.ts";
 import { doubtsOf } from "../../sim/fit/doubts.ts";
 import { limitsOf } from "../../sim/fit/limits.ts";
 import type { FittedPopulation } from "../../sim/fit/model.ts";
 import type { Profile } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
-import type { Calendar } from "../../sim/fit/rhythm.ts";
+import { associationOf, type Calendar } from "../../sim/fit/rhythm.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 
 const limits = limitsOf({ rules: parseRules({}) });

@@ -1,7 +1,7 @@
 // Parts that a caller's jobs are cut into: sessions, volleys, paces of pauses. Values are worked out by hand, at both sides of
 // each bound.
 import { describe, expect, test } from "vitest";
-import { bySessions, bySize, type ComingsFit } from "../../sim/fit/comings.ts";
+import { bySessions, bySize, type ComingsFit, isInBursts } from "../../sim/fit/comings.ts";
 import { dayMs } from "../../sim/fit/days.ts";
 import { surelyEndByTime } from "../../sim/fit/ends.ts";
 import type { FittedComings } from "../../sim/fit/model.ts";
@@ -237,6 +237,44 @@ describe("callers who come too rarely to show a hill of absences", () => {
       kind: "sessions",
       away: { kind: "uniform", least: 0, most: 2 * (7 * dayMs - workMs) },
     });
+  });
+});
+
+describe("a caller is in bursts", () => {
+  /** Ten bursts in ten days by two workers, of so many calls a second apart. */
+  const inTen = (calls: number, days = 1): boolean => {
+    const jobs = many(10 * calls, (index) => {
+      const startMs = monday + Math.floor(index / calls) * days * dayMs + (index % calls) * 1_000;
+      return spell(startMs, startMs + 1_300);
+    });
+    const profile = { shape: { kind: "call" }, jobs, life: jobs, runs: jobs } as unknown as Profile;
+    return isInBursts(profile, recordingOver(10));
+  };
+
+  test("who calls for less than a fifth of the time", () => {
+    expect(inTen(1_000)).toBe(true);
+    expect(inTen(17_278)).toBe(true);
+    expect(inTen(17_281)).toBe(false);
+  });
+
+  test("with more than a minute in between", () => {
+    /** A day of bursts of five calls, each so long after the one before. */
+    const apart = (awayMs: number): boolean => {
+      const everyMs = 4_300 + awayMs;
+      const jobs = many(5 * Math.floor(dayMs / everyMs), (index) => {
+        const startMs = monday + Math.floor(index / 5) * everyMs + (index % 5) * 1_000;
+        return spell(startMs, startMs + 300);
+      });
+      const profile = { shape: { kind: "call" }, jobs, life: jobs, runs: jobs } as unknown as Profile;
+      return isInBursts(profile, recordingOver(1));
+    };
+    expect(apart(62_000)).toBe(true);
+    expect(apart(58_000)).toBe(false);
+  });
+
+  test("but not who is never away", () => {
+    expect(inTen(1_000, 1_000 / 86_400)).toBe(false);
+    expect(inTen(1)).toBe(false);
   });
 });
 
