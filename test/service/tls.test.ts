@@ -18,7 +18,7 @@ afterEach(() => serving?.close());
 
 async function start() {
   const own = selfSigned([], Date.now());
-  serving = await serve({ rules: parseRules({}), tokens, port: 0, tls: own });
+  serving = await serve({ rules: parseRules({}), tokens, port: 0, tls: own, now: () => nowMs });
   return { ca: own.cert, serving };
 }
 
