@@ -92,10 +92,3 @@ test("callers of few calls are one mixture, where there are more kinds than anyb
   expect(others?.callers).toBeGreaterThan(100);
   expect(populations.reduce((sum, { callers }) => sum + callers, 0)).toBe(300);
 });
-
-test("more callers than a function takes arguments are fitted", () => {
-  const users = 130_000;
-  const rows = Array.from({ length: users }, (_, user) => ({ user, atMs: startMs + 200 * user }));
-  const { populations } = fitScenario(recordingOf(rows, users));
-  expect(populations.reduce((sum, { callers }) => sum + callers, 0)).toBe(users);
-});

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { spillwayHere } from "../support/command.ts";
+import { campaigns } from "./campaigns.ts";
 import { classrooms } from "./classrooms.ts";
 import { gateways } from "./gateways.ts";
 import { helpdesk } from "./helpdesk.ts";
@@ -195,6 +196,16 @@ test("bots of the world trains are refused requests by day, and points in the ev
   expect(requests.filter(({ atMs }) => hourOf(atMs) < 18).length).toBeGreaterThan(0.9 * requests.length);
   expect(queries.filter(({ atMs }) => hourOf(atMs) >= 18).length).toBeGreaterThan(0.9 * queries.length);
   expect(Math.min(requests.length, queries.length)).toBeGreaterThan(100);
+});
+
+test("teams of the world campaigns are refused in bursts at full and half hours for the most part, and rest at weekends", () => {
+  const { rows } = play(campaigns, { ...aDay, days: 5 });
+  const refused = rows.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(100);
+  const scheduled = refused.filter(({ atMs }) => atMs % (30 * minuteMs) < 5 * minuteMs);
+  expect(scheduled.length).toBeGreaterThan(0.5 * refused.length);
+  const weekend = play(campaigns, { ...aDay, firstDay: 5 }).rows;
+  expect(weekend.length).toBeLessThan(0.05 * rows.length);
 });
 
 test("a CSV and an access log of a world become the same callers and calls", async () => {

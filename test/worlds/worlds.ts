@@ -2,6 +2,7 @@
 import { assistants } from "./assistants.ts";
 import { bots } from "./bots.ts";
 import { builds } from "./builds.ts";
+import { campaigns } from "./campaigns.ts";
 import { classrooms } from "./classrooms.ts";
 import { cron } from "./cron.ts";
 import { crowded } from "./crowded.ts";
@@ -76,4 +77,5 @@ export const worlds: readonly World[] = [
   crowded,
   queries,
   trains,
+  campaigns,
 ];
