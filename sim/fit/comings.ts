@@ -154,8 +154,9 @@ interface Cut {
 }
 
 /**
- * Cuts callers' jobs into sessions. Where pauses are of more than two kinds, the longest ones part sessions that end
- * after a time, if these surely do, or if calls in a row are what differs most. Else the kinds that differ most part them.
+ * Cuts callers' jobs into sessions. Callers who came too rarely for pauses to tell are cut at the few that are far longer
+ * than the others. Where pauses are of more than two kinds, the longest ones part sessions that end after a time, if these
+ * surely do, or if calls in a row are what differs most. Else the kinds that differ most part them.
  */
 function cutOf(profiles: readonly Profile[], recording: Recording): Cut {
   const spells = profiles.map(spellsIn);
