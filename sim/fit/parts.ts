@@ -130,14 +130,13 @@ export function partsOf(
   const lanes =
     profiles.length > 1
       ? []
-      : rests.flatMap((rest) =>
-          rest.pace.kind === "volleys" ||
-          isLoop(model, slackOf(recording)) ||
-          workdaysOf(rest.jobs) !== null ||
-          isInBursts(rest, recording)
-            ? [rest.jobs]
-            : lanesOf(rest.jobs),
-        );
+      : rests.flatMap((rest) => {
+          const { pace, jobs } = rest;
+          if (pace.kind === "volleys" || isLoop(model, slackOf(recording)) || workdaysOf(jobs) !== null)
+            return [jobs];
+          const own = lanesOf(jobs);
+          return own.length > 1 && isInBursts(rest, recording) ? [jobs] : own;
+        });
   if (parts.length === 0 && (lanes.length <= 1 || lanes.length > lanesMost))
     return partsBySize(profiles, recording);
   const apart = lanes.length > 1 && lanes.length <= lanesMost;

@@ -4,6 +4,7 @@
 import { exp } from "../../src/scenario/elementary.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import { classOf } from "./pace-classes.ts";
+import type { Recording } from "./recording.ts";
 import type { Spell } from "./runs.ts";
 import { flatOf, SortedSample, sumOf } from "./statistics.ts";
 
@@ -74,6 +75,9 @@ export function joined(all: readonly Sessions[]): Sessions {
   };
 }
 
+/** Time in which callers were watched, ms since the epoch. */
+type Watched = Pick<Recording, "startedAtMs" | "endedAtMs">;
+
 /** Least number of calls that can show when a caller joined. */
 const fewCalls = 20;
 /** Ratio of the first silence to the longest later one above which the caller had not joined yet. */
@@ -84,10 +88,7 @@ const muchQuieter = 3;
  * and had a day like that of its first call, weekday or weekend; and if it went on for longer than it has been silent
  * since. Else: the recording's start.
  */
-export function joinedMs(
-  jobs: readonly Spell[],
-  { startedAtMs, endedAtMs }: { readonly startedAtMs: number; readonly endedAtMs: number },
-): number {
+export function joinedMs(jobs: readonly Spell[], { startedAtMs, endedAtMs }: Watched): number {
   const firstMs = jobs[0]?.startMs ?? startedAtMs;
   const lastMs = jobs.at(-1)?.endMs ?? startedAtMs;
   const silentMs = firstMs - startedAtMs;
@@ -124,7 +125,7 @@ const farLonger = 20;
  */
 export function rareAbsence(
   lives: readonly (readonly Spell[])[],
-  { startedAtMs, endedAtMs }: { readonly startedAtMs: number; readonly endedAtMs: number },
+  { startedAtMs, endedAtMs }: Watched,
 ): number {
   const wholeMs = lives.length * (endedAtMs - startedAtMs);
   const pausesMs = flatOf(lives.map((spells) => sessionsOf(spells, Number.POSITIVE_INFINITY).pausesMs));

@@ -55,6 +55,14 @@ const styleOf = (index: number, { size }: PlanStormSeries) => ({
   dashed: size === 0,
 });
 
+const mostShare = ({ shares }: PlanStormSeries): string =>
+  share(
+    mostOf(
+      shares.map((value) => value ?? 0),
+      0,
+    ),
+  );
+
 function stormPicture(storm: PlanStorm): Picture {
   const { series, windowMs, atMs } = storm;
   const windows = Math.max(0, ...series.map(({ shares }) => shares.length));
@@ -63,17 +71,7 @@ function stormPicture(storm: PlanStorm): Picture {
   return {
     id: "storm",
     title: "What goes wrong, window by window",
-    label: `The mean share of calls refused or not answered in each window of ${duration(windowMs)}, over ${duration(lengthMs)}: ${series
-      .map(
-        (one, index) =>
-          `${names[index]} at most ${share(
-            mostOf(
-              one.shares.map((value) => value ?? 0),
-              0,
-            ),
-          )}`,
-      )
-      .join("; ")}.`,
+    label: `The mean share of calls refused or not answered in each window of ${duration(windowMs)}, over ${duration(lengthMs)}: ${series.map((one, index) => `${names[index]} at most ${mostShare(one)}`).join("; ")}.`,
     legend: [
       ...series.map((one, index) => {
         const { color, dashed } = styleOf(index, one);

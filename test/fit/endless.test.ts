@@ -14,7 +14,7 @@ test("calls of several processes under one token leave no worker that never paus
       "of" in part ? part.of : part,
     ),
   );
-  expect(loops.length).toBeGreaterThan(15);
+  expect(loops.length).toBeGreaterThan(18);
   const workers = loops.filter(({ kind }) => kind === "worker");
   expect(workers.length).toBeGreaterThan(10);
   expect(workers).not.toContainEqual(
