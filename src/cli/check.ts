@@ -260,16 +260,22 @@ export function requireAnswers({ limiter, laws }: AnyCheckReport): void {
   );
 }
 
+/** Greatest number of runs. A path begins with one of them: the scripts before it are drawn, too. */
+const runsMost = 10_000_000;
+
+const isPath = (path: string): boolean =>
+  path.split(":").every((step) => /^\d+$/.test(step) && Number(step) < runsMost);
+
 /** Reads the options of a check. @throws SpillwayError `USAGE`, those of files */
 export async function optionsOf(args: Args, { rules, policy }: Limits): Promise<CheckOptions> {
   const { runs, seed, law, path, known } = args;
   const laws = law === undefined ? undefined : law.map(lawNamed);
-  if (path !== undefined && !/^\d+(:\d+)*$/.test(path))
-    throw unusable("--path", path, "as check prints it: 3:1:0");
+  if (path !== undefined && !isPath(path))
+    throw unusable("--path", path, `as check prints it: 3:1:0, each number below ${runsMost}`);
   if (path !== undefined && (seed === undefined || laws?.length !== 1))
     throw new SpillwayError("USAGE", "--path needs --seed and the one --law that it was found with");
   return {
-    runs: requireWhole("--runs", runs ?? 100, 1, 10_000_000),
+    runs: requireWhole("--runs", runs ?? 100, 1, runsMost),
     seed: requireWhole("--seed", seed ?? randomInt(0x7fff_ffff), -0x8000_0000, 0x7fff_ffff),
     ...(laws === undefined ? {} : { laws }),
     ...(path === undefined ? {} : { path }),

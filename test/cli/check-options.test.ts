@@ -58,8 +58,9 @@ test("laws, path, seed, runs and known counterexamples are as given", async () =
     ...{ laws: ["bounded"], path: "3:1:0", seed: -0x8000_0000, runs: 1, known: [] },
     repeatWith: [],
   });
-  const most = await optionsOf(args({ law, path: "3", seed: 0x7fff_ffff, runs: 10_000_000 }), {});
-  expect(most).toMatchObject({ seed: 0x7fff_ffff, runs: 10_000_000, path: "3" });
+  const path = "9999999:0";
+  const most = await optionsOf(args({ law, path, seed: 0x7fff_ffff, runs: 10_000_000 }), {});
+  expect(most).toMatchObject({ seed: 0x7fff_ffff, runs: 10_000_000, path });
 });
 
 async function writeKnown(): Promise<string> {
@@ -102,7 +103,17 @@ test.each<[object, readonly string[]]>([
   ],
   [
     { path: "3:", law: ["bounded"], seed: 1 },
-    ["USAGE --path cannot be used", '--path: got "3:", allowed: as check prints it: 3:1:0'],
+    [
+      "USAGE --path cannot be used",
+      '--path: got "3:", allowed: as check prints it: 3:1:0, each number below 10000000',
+    ],
+  ],
+  [
+    { path: "10000000", law: ["bounded"], seed: 1 },
+    [
+      "USAGE --path cannot be used",
+      '--path: got "10000000", allowed: as check prints it: 3:1:0, each number below 10000000',
+    ],
   ],
   [{ path: "3", seed: 1 }, ["USAGE --path needs --seed and the one --law that it was found with"]],
   [{ path: "3", law: ["bounded"] }, ["USAGE --path needs --seed and the one --law that it was found with"]],
