@@ -30,30 +30,33 @@ export function eventsDaysOff(
   return [...daysOffIn(hours)];
 }
 
-/** Returns the days of a recording by a class of instants. */
+/** Returns the days of a recording by a class of instants. Sums of whole ms are exact, unlike those of parts of days. */
 function daysBy(recording: Recording, classes: number, classOf: (ms: number) => number): number[] {
   const { startedAtMs, endedAtMs } = recording;
-  const days = new Array<number>(classes).fill(0);
-  for (let ms = startedAtMs; ms < endedAtMs; ms = Math.floor(ms / hourMs + 1) * hourMs)
-    (days[classOf(ms)] as number) += (Math.min(endedAtMs, Math.floor(ms / hourMs + 1) * hourMs) - ms) / dayMs;
-  return days;
+  const spansMs = new Array<number>(classes).fill(0);
+  for (let [ms, nextMs] = [startedAtMs, startedAtMs]; ms < endedAtMs; ms = nextMs) {
+    nextMs = Math.min(endedAtMs, Math.floor(ms / hourMs + 1) * hourMs);
+    (spansMs[classOf(ms)] as number) += nextMs - ms;
+  }
+  return spansMs.map((ms) => ms / dayMs);
 }
 
 /** Returns the weights of the weekdays, relative to their mean; `null` if chance explains how weekends differ. */
 function weekdaysOf(eventsMs: readonly number[], recording: Recording, off: number): number[] | null {
   const [work = 0, weekends = 0] = daysBy(recording, 2, (ms) => Number(isWeekend(weekdayOf(ms))));
-  const days = work + weekends - off;
-  if (weekends < 0.9 || days - weekends < 1 || eventsMs.length < workingLeast) return null;
+  const others = work - off;
+  if (weekends < 0.9 || others < 1 || eventsMs.length < workingLeast) return null;
+  const days = others + weekends;
   const share = weekends / days;
   const all = eventsMs.length;
   const seen = eventsMs.filter((ms) => isWeekend(weekdayOf(ms))).length;
   const apart = Math.abs(seen - share * all) / Math.sqrt(all * share * (1 - share));
   if (apart < 0.99 * weekendDeviations) return null;
   // Weights are relative to the mean of the recorded days, as the result's `perDay` is that mean, too.
-  const [rest, others] = [seen / weekends, (all - seen) / (days - weekends)].map(
+  const [rest, usual] = [seen / weekends, (all - seen) / others].map(
     (perDay) => Math.round((1000 * perDay * days) / all) / 1000,
   ) as [number, number];
-  return Array.from({ length: 7 }, (_, weekday) => (isWeekend(weekday) ? rest : others));
+  return Array.from({ length: 7 }, (_, weekday) => (isWeekend(weekday) ? rest : usual));
 }
 
 /** Fits the frequency of events that follow no clock: by weekday, and by hour over the days on which it was recorded. */
