@@ -149,4 +149,40 @@ describe("callers who call all day", () => {
     expect(risesIn(alike(6, week, ...daily(6, 30, 1_430)), recorded(168), [])).toEqual([]);
     expect(told(risesIn(alike(6, always, ...daily(4, 31)), recorded(96), []))[0]?.events).toHaveLength(4);
   });
+
+  test("may call more often twice within half an hour: days are counted, not rises", () => {
+    const twice = [0, 1_440].flatMap((day): Stretch[] => [
+      [day + 600, day + 610, 10],
+      [day + 625, day + 635, 10],
+    ]);
+    const [found] = told(risesIn(alike(6, [0, 2 * 1_440, 2], ...twice), recorded(48), []));
+    expect(found?.events).toEqual([599, 624, 2_039, 2_064]);
+  });
+
+  test("rise where most calls are more than before: a quiet time before an event tells what is usual", () => {
+    // Of 281 and 345 calls in 29 and 44 minutes, one a minute is usual: so many came in the ten minutes before.
+    const quiet = [first, second].map(([from]): Stretch => [from - 10, from, 1]);
+    const [found] = told(risesIn(alike(6, day, ...quiet, first, second), recorded(10), []));
+    expect(found?.calls[0]).toEqual([
+      [149, 252],
+      [399, 301],
+    ]);
+  });
+
+  test.each([
+    [0, 3, false],
+    [0, 4, true],
+    [3, 6, false],
+    [3, 7, true],
+  ])("that rise %i times by themselves have an event where %i do at once: %s", (times, count, expected) => {
+    const own = (place: number): Stretch[] =>
+      Array.from({ length: times }, (_, at) => {
+        const from = 30 + ((place * 97 + at * 131) % 540);
+        return [from, from + 10, 10];
+      });
+    const callers = Array.from({ length: 20 }, (_, place) =>
+      caller(day, ...own(place), ...(place < count ? [first, second] : [])),
+    );
+    expect(risesIn(callers, recorded(10), []).length > 0).toBe(expected);
+  });
 });
