@@ -74,7 +74,17 @@ describe("polls of several jobs at a time", () => {
     expect(pollsOf(callerOf(jobsOf(() => chance.between(0, 60_000))), limits, 5)).toBeNull();
   });
 
-  test("are none in few calls", () => {
-    expect(pollsOf(callerOf(jobsOf(() => 10_000).slice(0, 90)), limits, 5)).toBeNull();
+  test("are known from a hundred calls on", () => {
+    const chance = chanceOf(5);
+    const one = (calls: number) => {
+      let atMs = 0;
+      const polled = Array.from({ length: calls }, (): [number, number] => {
+        atMs += 50 + chance.between(5_400, 6_600);
+        return [atMs, 200];
+      });
+      return pollsOf(callerOf(polled), limits, 5);
+    };
+    expect(one(99)).toBeNull();
+    expect(one(100)?.sessions.sessions).toMatchObject([{ jobs: 100 }]);
   });
 });
