@@ -99,6 +99,12 @@ describe("sessions", () => {
   test("are polls if nothing else tells, and pauses are even", () => {
     const polled = (off: number) => end(ten(), 1, undefined, off);
     expect([polled(0.34), polled(0.36)]).toEqual([true, false]);
+    const instant = { sessions: ten().map(sessionOf), pausesMs: [0], sizes: [], gapsMs: [0] };
+    expect(endsByTime(instant)).toBe(false);
+  });
+
+  test("that are all alike tell nothing", () => {
+    expect(both(many(8, () => ({ jobs: 8, lengthMs: 8 })))).toEqual(either);
   });
 });
 
@@ -143,6 +149,10 @@ describe("callers", () => {
     const uneven = (lengthMs: number) =>
       surelyEndByTime(cutOf(apart(0.05), (factor) => ({ jobs: 10 * factor, lengthMs }), [1_000, 3_000]));
     expect([uneven(7_200), uneven(6_000)]).toEqual([true, false]);
+    // The one in the middle has five gaps exactly: of gaps of 1 s, 5 calls and 4.5 s.
+    const middle = (lengthMs: number) =>
+      surelyEndByTime(cutOf(apart(1), (factor) => ({ jobs: factor === 1 ? 5 : 100 * factor, lengthMs })));
+    expect([middle(4_500), middle(4_499)]).toEqual([true, false]);
     const whole = cutOf(apart(0.05), (factor) => ({ jobs: 100 * factor }));
     const short = sessionOf({ jobs: 1, lengthMs: 0 });
     expect(

@@ -97,7 +97,7 @@ describe("clients of one period under one name", () => {
   const several = (offsets: readonly number[], runs: number, slackMs = 0) => {
     const starts = Array.from(
       { length: runs },
-      (_, at) => Math.floor(at / offsets.length) * min + (offsets[at % offsets.length] as number),
+      (_, at) => (7 + Math.floor(at / offsets.length)) * min + (offsets[at % offsets.length] as number),
     );
     return clockOfSeveral(runsAt(starts), slackMs);
   };

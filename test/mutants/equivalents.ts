@@ -780,6 +780,14 @@ const equivalents: readonly Equivalent[] = [
     reason: "what the screen does not let pass is judged whole, and nothing is found in it",
   },
   {
+    path: "src/verify/window-shapes.ts",
+    text: "{ length: Math.max(0, most - Math.ceil(least) + 1) },",
+    was: "1",
+    becomes: "2",
+    reason:
+      "no multiple of a length above the greatest distance fits it, so that the length is dropped at once",
+  },
+  {
     path: "sim/fit/rises.ts",
     text: "near.fill(1, Math.max(0, from - besideMinutes), Math.max(0, to + besideMinutes + 1));",
     was: "0",
@@ -1098,6 +1106,13 @@ const equivalents: readonly Equivalent[] = [
     was: "0",
     becomes: "1",
     reason: "odds beyond the bound are above 4 or below -4",
+  },
+  {
+    path: "sim/fit/ends.ts",
+    text: "return callers.length >= fewCallers && odds > surely;",
+    was: ">",
+    becomes: ">=",
+    reason: "a product of a logarithm does not meet the bound, which is a logarithm, too",
   },
 ];
 
