@@ -98,9 +98,13 @@ describe("conserved", () => {
   test.each<[number, string | number]>([
     [5, 2],
     [9, "1: current 5; current 9; 9 charged before, this operation charges nothing, 4 given back: 5"],
-  ])("of a query of 9 that used 5, which shows %d", async (current, expected) => {
+    [6, "1: current 8; current 6; 9 charged before, this operation charges nothing, 1 given back: 8"],
+  ])("of a query of 9 that used as much as is right, which shows %d", async (current, expected) => {
     const readings = [{ current: 9 }, { current }];
-    expect(await found("conserved", "a1gx9 =1x5", readings, { graphqlCharge: "reserved" })).toBe(expected);
+    const used = current === 6 ? 8 : 5;
+    expect(await found("conserved", `a1gx9 =1x${used}`, readings, { graphqlCharge: "reserved" })).toBe(
+      expected,
+    );
   });
 });
 
