@@ -6,6 +6,7 @@ import type { Limits } from "./limits.ts";
 import type { RecordedCall, RefusalSaid } from "./recorded-call.ts";
 import type { RecordedCaller } from "./recording.ts";
 import type { FittedSpan } from "./spread.ts";
+import { sumOf } from "./statistics.ts";
 
 /** A call with its retries. It is a spell and a run by itself, too. */
 export class RecordedJob {
@@ -140,17 +141,24 @@ const otherTimeMs = 20_000;
 const refusalsLeast = 10;
 const againLeast = 0.5;
 
+/** Finds the jobs of one caller who stands for many, as `jobsAtResetsOf` does. */
+export const jobsAtResets = (caller: RecordedCaller, limits: Limits): Jobs | null =>
+  jobsAtResetsOf([caller], limits)?.[0] ?? null;
+
 /**
- * Finds the jobs of a caller who stands for many. Nobody knows which of its calls are retries, but retries that wait for
+ * Finds the jobs of callers whose calls overlap. Nobody knows which of their calls are retries, but retries that wait for
  * a reset come together then.
  * @returns `null` if hardly more calls come after resets than at other times
  */
-export function jobsAtResets(caller: RecordedCaller, limits: Limits): Jobs | null {
-  const refusals = caller.calls.filter(isRefused).length;
+export function jobsAtResetsOf(callers: readonly RecordedCaller[], limits: Limits): readonly Jobs[] | null {
+  const refusals = sumOf(callers.map(({ calls }) => calls.filter(isRefused).length));
   if (refusals < refusalsLeast) return null;
-  const found = triedLater(caller, limits, 0);
-  const usual = triedLater(caller, limits, otherTimeMs).retries.length;
-  return found.retries.length - usual >= againLeast * (refusals - usual) ? found : null;
+  const laterBy = (laterMs: number): readonly Jobs[] =>
+    callers.map((caller) => triedLater(caller, limits, laterMs));
+  const retriesOf = (all: readonly Jobs[]): number => sumOf(all.map(({ retries }) => retries.length));
+  const found = laterBy(0);
+  const usual = retriesOf(laterBy(otherTimeMs));
+  return retriesOf(found) - usual >= againLeast * (refusals - usual) ? found : null;
 }
 
 /** Takes the first calls from `laterMs` after the reset on for retries of the calls that were refused before. */

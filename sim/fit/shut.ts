@@ -3,13 +3,13 @@
 // happens evenly, or comes back some time after a refusal. The likeliest policy for these calls is looked for.
 import { comingBack, type Stretch } from "./again.ts";
 import { poissonTail } from "./crowds.ts";
-import { isRefused, type Jobs, jobsWithin, type RecordedJob } from "./jobs.ts";
+import { isRefused, type Jobs, jobsAtResetsOf, jobsWithin, type RecordedJob } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { type PlainRetry, plainSpan } from "./policies.ts";
 import { described, type Profile, slackOf } from "./profile.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
-import type { RetryGuess } from "./retries.ts";
+import { guessRetry, type RetryGuess } from "./retries.ts";
 import { flatOf } from "./statistics.ts";
 import { firstReadings, spansOf } from "./tries.ts";
 
@@ -69,7 +69,7 @@ export function toldWhileShut(
     const own = untold.filter(({ caller }) => caller.organization === organization);
     const shut = own.flatMap((profile) => shutIn(profile, limits));
     const guess = guessWhileShut(shut, slackMs);
-    if (guess === null) return [];
+    if (guess === null) return toldAtResets(own, limits, slackMs);
     const spanAfter = spansOf(guess.retry, slackMs);
     const found = own.map(({ caller }) => jobsWithin(caller, limits, spanAfter));
     const attempts = givenUpAt(flatOf(found.map(({ jobs }) => jobs)));
@@ -79,6 +79,20 @@ export function toldWhileShut(
   });
   const known = new Map(told.map((profile) => [profile.caller, profile]));
   return profiles.map((profile) => known.get(profile.caller) ?? profile);
+}
+
+/** Most time from a reset to its retries, ms: if they come later, some come when nobody looks for them. */
+const lateMost = 4_000;
+
+/** Finds the retries of callers who wait for resets; none if hardly more calls come then than at other times. */
+function toldAtResets(own: readonly Profile[], limits: Limits, slackMs: number): Profile[] {
+  const found = jobsAtResetsOf(
+    own.map(({ caller }) => caller),
+    limits,
+  );
+  const guess = guessRetry(flatOf((found ?? []).map(({ retries }) => retries)), slackMs, null);
+  if (found === null || guess?.retry.kind !== "waitReset" || guess.retry.jitter.most > lateMost) return [];
+  return own.map((profile, place) => withTries(profile, found[place] as Jobs, guess, slackMs));
 }
 
 function withTries(profile: Profile, jobs: Jobs, guess: RetryGuess, slackMs: number): Profile {

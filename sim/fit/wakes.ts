@@ -7,6 +7,7 @@ import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
+import { scheduledIn } from "./scheduled-wakes.ts";
 import { addTo, flatOf, SortedSample, sumOf } from "./statistics.ts";
 import { type Absences, absencesOf, apartMs, wokenBy } from "./woken.ts";
 
@@ -47,7 +48,13 @@ const tellsMore = 0.25;
 /** Finds the events that woke callers together; none if they are too few to tell their rate. */
 export function wakesIn(profiles: readonly Profile[], recording: Recording): readonly FoundWakes[] {
   const callers = profiles.filter((profile) => !isSteady(profile));
-  if (callers.length < callersLeast) return [];
+  const events = callers.length < callersLeast ? [] : eventsIn(callers, recording);
+  const scheduled = scheduledIn(callers, (ms) => isNear(events, ms), recording);
+  const all = scheduled === null ? events : [...events, scheduled];
+  return all.filter(({ woken }) => !isDaysWork(woken)).map((found, group) => ({ ...found, group }));
+}
+
+function eventsIn(callers: readonly Profile[], recording: Recording): readonly Omit<FoundWakes, "group">[] {
   const absences = absencesOf(callers);
   const all = flatOf([...absences.values()].map(({ begins }) => begins)).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
@@ -55,9 +62,7 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
     const { clock, spanMs } = spreadOf(found, crowds[0] as Crowd);
     return wakesBy(clock, spanMs, absences, true);
   });
-  return [...clocked, ...wakesOfDays(crowds, absences, (ms) => isNear(clocked, ms), recording)]
-    .filter(({ woken }) => !isDaysWork(woken))
-    .map((found, group) => ({ ...found, group }));
+  return [...clocked, ...wakesOfDays(crowds, absences, (ms) => isNear(clocked, ms), recording)];
 }
 
 /** Returns the callers that events of a clock wake. */

@@ -5,10 +5,10 @@ import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
 import { type OwnWakes, type Profile, profileOfJobs, slackOf, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { spellsOf } from "./runs.ts";
-import { joined, sessionsOf } from "./sessions.ts";
+import { type Spell, spellsOf } from "./runs.ts";
+import { joined, type Sessions, sessionsOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { roundestWithin, SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { workOf } from "./work.ts";
 
 /** Fits what each group of events wakes similar callers to. */
@@ -34,6 +34,49 @@ function withinOf(late: SortedSample, slackMs: number): FittedSpread {
   return { kind: "uniform", least: 0, most: roundestWithin(most, 1.1 * most + slackMs) };
 }
 
+/** Least share of a session's calls that each of several workers makes. */
+const workerLeast = 1 / 4;
+
+/** Gives each call to the worker whose call before ended last, and returns the calls of those who make many. */
+function workersIn(spells: readonly Spell[]): readonly (readonly Spell[])[] {
+  const workers: Spell[][] = [];
+  for (const spell of spells) {
+    let free: Spell[] | null = null;
+    for (const worker of workers) {
+      const endMs = worker.at(-1)?.endMs as number;
+      if (endMs <= spell.startMs && endMs > (free?.at(-1)?.endMs ?? Number.NEGATIVE_INFINITY)) free = worker;
+    }
+    if (free === null) workers.push([spell]);
+    else free.push(spell);
+  }
+  return workers.filter(({ length }) => length > 1 && length >= workerLeast * spells.length);
+}
+
+/** Fits the work of sessions by one worker; or by several who work at the same time, if most sessions have them. */
+function workBy(
+  all: readonly (readonly Spell[])[],
+  slackMs: number,
+  end: "work" | "else",
+): ReturnType<typeof workOf> {
+  const cut = (some: readonly (readonly Spell[])[]): Sessions =>
+    joined(some.map((spells) => sessionsOf(spells, Number.POSITIVE_INFINITY)));
+  const workers = all.map(workersIn);
+  const atOnce = new SortedSample(workers.map(({ length }) => length)).median;
+  if (atOnce < 2) return workOf(cut(all), slackMs, end);
+  const { of, calls } = workOf(cut(flatOf(workers)), slackMs, end);
+  return {
+    of: { ...of, atOnce: { kind: "constant", ms: atOnce } },
+    calls:
+      calls === null
+        ? null
+        : spreadOf(
+            all.map((spells) => sumOf(spells.map(({ jobs }) => jobs))),
+            1,
+            0,
+          ),
+  };
+}
+
 function wokenPart(
   profiles: readonly Profile[],
   { group, byUser, clock, eventsMs, lastsMs }: Omit<OwnWakes, "sessions">,
@@ -43,13 +86,11 @@ function wokenPart(
     apart?.wakes.find((wakes) => wakes.group === group)?.sessions ?? [];
   const woken = profiles.flatMap(wokenOf);
   const free = sumOf(profiles.map((profile) => freeAt(eventsMs, wokenOf(profile))));
-  const sessions = profiles.flatMap((profile) =>
-    wokenOf(profile).map(({ jobs }) => {
-      const spells = profile.pace.kind === "volleys" ? spellsOf(jobs) : jobs;
-      return sessionsOf(spells, Number.POSITIVE_INFINITY);
-    }),
+  const spells = profiles.flatMap((profile) =>
+    wokenOf(profile).map(({ jobs }) => (profile.pace.kind === "volleys" ? spellsOf(jobs) : jobs)),
   );
   const slackMs = slackOf(recording);
+  const work = workBy(spells, slackMs, lastsMs === null ? "work" : "else");
   const late = new SortedSample(woken.map(({ eventMs, jobs }) => (jobs[0] as RecordedJob).startMs - eventMs));
   const own = profiles.map((profile) =>
     profileOfJobs(
@@ -61,14 +102,14 @@ function wokenPart(
   return {
     behaviour: {
       kind: "woken",
-      ...workOf(joined(sessions), slackMs, lastsMs === null ? "work" : "else"),
+      ...work,
       lasts: lastsMs === null ? null : spreadOf(lastsMs, 1, slackMs),
       events:
         clock === null
           ? eventsByChance(eventsMs, recording)
           : { kind: "clock", at: clock.at, lateMs: clock.lateMs },
       within: withinOf(late, slackMs),
-      share: Math.min(1, Math.round((100 * woken.length) / free) / 100),
+      share: Math.min(1, Number((woken.length / free).toPrecision(2))),
       group,
       byUser,
     },

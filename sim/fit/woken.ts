@@ -100,10 +100,10 @@ function lateAmong(
   return isChance ? new Map() : new Map(long);
 }
 
-const gapBefore = (jobs: readonly RecordedJob[], place: number): number =>
+export const gapBefore = (jobs: readonly RecordedJob[], place: number): number =>
   Math.max(0, (jobs[place] as RecordedJob).startMs - (jobs[place - 1] as RecordedJob).endMs);
 
-function gapsFrom(jobs: readonly RecordedJob[], first: number, untilMs: number): number[] {
+export function gapsFrom(jobs: readonly RecordedJob[], first: number, untilMs: number): number[] {
   const gaps: number[] = [];
   for (let place = first + 1; place < jobs.length && (jobs[place] as RecordedJob).startMs < untilMs; place++)
     gaps.push(gapBefore(jobs, place));

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { fitTo } from "../../sim/fit/fit.ts";
 import { limitsOf } from "../../sim/fit/limits.ts";
 import { profilesOf } from "../../sim/fit/profile.ts";
+import type { Recording } from "../../sim/fit/recording.ts";
 import { toldWhileShut } from "../../sim/fit/shut.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Chance, chanceOf } from "../worlds/chance.ts";
@@ -118,5 +119,55 @@ describe("calls while a window is full", () => {
       /of the calls that were refused while a window was full came back 3s to 8s/,
     );
     expect(model.doubts.join()).not.toContain("could not be told");
+  });
+});
+
+describe("calls after resets", () => {
+  /**
+   * Calls of so many teams whose two workers send at eight in the morning and an hour later. A refused worker waits for the
+   * reset and some time more.
+   */
+  const sending = (teams: number, lateMs: number | null): Recording => {
+    const chance = chanceOf(7);
+    const calls = Array.from({ length: teams }, (_, team) => {
+      const own: (readonly [atMs: number, durationMs: number, status: number])[] = [];
+      for (const hour of [8, 9])
+        for (const worker of [0, 1])
+          for (let [call, atMs] = [0, (60 * hour + 5 * team) * minute + 20 * worker]; call < 40; call++) {
+            if (atMs % minute >= minute / 2) {
+              own.push([Math.floor(atMs), 5, 429]);
+              if (lateMs === null) break;
+              atMs = (Math.floor(atMs / minute) + 1) * minute + chance.between(0, lateMs);
+            }
+            own.push([Math.floor(atMs), 100, 200]);
+            atMs += 100 + chance.between(300, 1_200);
+          }
+      return own.sort(([a], [b]) => a - b);
+    });
+    const callers = calls.map((own, team) =>
+      loggedCalls(own).callers.map((caller) => ({ ...caller, user: `team-${team}` })),
+    );
+    return { ...loggedCalls(calls.flat().sort(([a], [b]) => a - b)), callers: callers.flat() };
+  };
+  const told = (teams: number, lateMs: number | null) => {
+    const recording = sending(teams, lateMs);
+    const before = profilesOf(recording, limits);
+    return { before, after: toldWhileShut(before, recording, limits) };
+  };
+
+  test("are retries where all callers together show them", () => {
+    const { before, after } = told(3, 1_000);
+    expect(before.map(({ retries }) => retries.length)).toEqual([0, 0, 0]);
+    const retry = { kind: "waitReset", of: "both", from: "second", jitter: { least: 0, most: 1_000 } };
+    expect(after.map(({ guess, retries }) => [guess?.retry, retries.length])).toEqual(
+      [0, 1, 2].map(() => [retry, 4]),
+    );
+  });
+
+  test("are none of too few refusals, of calls that are given up, or of retries that come later still", () => {
+    for (const { before, after } of [told(2, 1_000), told(6, null), told(6, 7_000)]) {
+      expect(before.some(({ refused, retries }) => refused > 0 && retries.length === 0)).toBe(true);
+      expect(after).toEqual(before);
+    }
   });
 });

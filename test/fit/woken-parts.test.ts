@@ -20,15 +20,19 @@ interface Woke {
   readonly lateMs?: number;
   /** Calls, a second apart. */
   readonly calls?: number;
+  /** Calls of another worker, each half a call's time later. */
+  readonly others?: number;
 }
 const callerOf = (
   eventsMs: readonly number[],
   woke: readonly Woke[],
   more: Partial<OwnWakes> = {},
 ): Profile => {
-  const sessions = woke.map(({ eventMs, lateMs = 0, calls = 3 }) => ({
+  const sessions = woke.map(({ eventMs, lateMs = 0, calls = 3, others = 0 }) => ({
     eventMs,
-    jobs: Array.from({ length: calls }, (_, call) => job(eventMs + lateMs + call * secondMs)),
+    jobs: Array.from({ length: calls }, (_, call) => call).flatMap((call) =>
+      [0, 50].slice(0, call < others ? 2 : 1).map((ms) => job(eventMs + lateMs + call * secondMs + ms)),
+    ),
   }));
   const wakes = { group: 0, byUser: false, clock: null, eventsMs, lastsMs: null, sessions, ...more };
   return {
@@ -71,6 +75,27 @@ describe("events wake", () => {
     );
     expect(of).toMatchObject({ kind: "worker", think: { kind: "constant", ms: 900 } });
     expect(calls).toEqual({ kind: "constant", ms: 5 });
+  });
+
+  test("callers to the work of several workers, if most sessions have them and each makes a quarter of the calls", () => {
+    const workOf = (...others: readonly number[]) =>
+      behaviourOf(
+        callerOf(
+          hours,
+          hours.map((eventMs, place) => ({ eventMs, calls: 6, others: others[place] ?? 0 })),
+        ),
+      );
+    const { of, calls } = workOf(6, 6, 6, 6);
+    expect(of).toMatchObject({ kind: "worker", atOnce: { kind: "constant", ms: 2 } });
+    expect(calls).toEqual({ kind: "constant", ms: 12 });
+    const atOnceOf = (...others: readonly number[]) => {
+      const { of } = workOf(...others);
+      return of.kind === "worker" ? of.atOnce : null;
+    };
+    expect(atOnceOf(2, 2, 2, 2)).toMatchObject({ ms: 2 });
+    expect(atOnceOf(1, 1, 1, 1)).toBeNull();
+    expect(atOnceOf(6, 6, 0, 0)).toBeNull();
+    expect(atOnceOf(6, 6, 6, 0)).toMatchObject({ ms: 2 });
   });
 
   test("them by chance, or by a clock", () => {
