@@ -26,7 +26,7 @@ export class QuotaShape {
   readonly dates: Mark[] = [];
   /** Lengths, s, that fit the distances of ends; `null` before any ends were compared. */
   lengths: readonly number[] | null = null;
-  readonly apart: (readonly [Mark, Mark])[] = [];
+  apart: readonly (readonly [Mark, Mark])[] = [];
   /** Answer with a count of 0, whose end later answers are compared with. */
   idle: Mark | null = null;
 }
@@ -122,7 +122,7 @@ export class WindowShapes {
       Math.floor(most / (seconds * second)) >= Math.max(1, Math.ceil(least / (seconds * second)));
     const lengths = known.filter(fits);
     if (lengths.length < known.length || shape.lengths === null)
-      shape.apart.splice(0, Math.max(0, shape.apart.length - 2), [earlier.fromMark, later.toMark]);
+      shape.apart = [[earlier.fromMark, later.toMark], ...shape.apart.slice(-2)];
     shape.lengths = lengths;
     if (lengths.length > 0) return;
     const marks = [...shape.apart.flat(), earlier.toMark, later.fromMark];

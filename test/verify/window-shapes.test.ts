@@ -180,14 +180,17 @@ describe("ends without dates", () => {
   });
 
   test("rule the grid out by the pairs that left fewer lengths: the first two, and the latest", () => {
-    // Divisors of 60, as three windows show; of 24, too; of 36, too; and none.
-    const windows = [0, 60, 120, 180, 204, 240, 247].map((second, at) => until(second * 1000, at + 2));
+    // Divisors of 120; of 60, too; of 30, too; of 45, too; and none.
+    const windows = [0, 120, 180, 210, 255, 262].map((second, at) => until(second * 1000, at + 2));
     const { exhibit, left } = closed(12, windows);
     expect(left).toEqual(["first-request"]);
     expect(exhibit?.explanation).toBe(
-      "no window length of 12 s or more fits how far apart windows end: the last two, by lines 7 and 8, 6.9 to 7.1 s",
+      "no window length of 12 s or more fits how far apart windows end: the last two, by lines 6 and 7, 6.9 to 7.1 s",
     );
-    expect(exhibit?.lines).toEqual([1, 2, 3, 5, 6, 7, 8]);
+    expect(exhibit?.lines).toEqual([1, 2, 3, 4, 6, 7]);
+    // Windows that leave as many lengths tell nothing.
+    const even = [0, 60, 120, 180, 187].map((second, at) => until(second * 1000, at + 2));
+    expect(closed(12, even).exhibit?.lines).toEqual([1, 2, 3, 5, 6]);
   });
 });
 
