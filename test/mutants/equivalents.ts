@@ -823,6 +823,20 @@ const equivalents: readonly Equivalent[] = [
     reason: "a stricter screen has more windows judged whole, in which nothing is found",
   },
   {
+    path: "src/verify/policy-judge.ts",
+    text: "if (first < 0 || !readings.some((reading, at) => at > first && tellsWindow(reading))) return call;",
+    was: "||",
+    becomes: "&&",
+    reason: "readings that are in order stay in it",
+  },
+  {
+    path: "src/logs/cells.ts",
+    text: "#written = new Uint8Array(1024);",
+    was: "1024",
+    becomes: "2048",
+    reason: "it is made longer where texts need it",
+  },
+  {
     path: "sim/fit/rises.ts",
     text: "near.fill(1, Math.max(0, from - besideMinutes), Math.max(0, to + besideMinutes + 1));",
     was: "0",
