@@ -123,6 +123,20 @@ describe("callers are apart", () => {
     expect(areAlike({ shape: one }, { shape: other })).toBe(alike);
   });
 
+  /** 225 pauses of a second, but for so many that are of another length; pauses count 10 ms longer. */
+  const but = (count: number, ms: number): Caller => ({
+    pausesMs: many(225, (place) => (place < count ? ms : 1_000) - 10),
+  });
+  // Of 225 pauses, four tenths may differ: three, and one by chance.
+  test.each([1 / 8, 1 / 4, 1 / 2, 2 / 3, 4 / 5, 5 / 4, 3 / 2, 2, 4, 8])(
+    "by the share of their pauses that are shorter than %d times the median",
+    (multiple) => {
+      const ms = Math.ceil(1_000 * multiple);
+      expect(areAlike(but(91, ms - 1), but(91, ms))).toBe(false);
+      expect(areAlike(but(90, ms - 1), but(90, ms))).toBe(true);
+    },
+  );
+
   const ticks = (everyMs: number, offMs = 0): CallPace => ({ kind: "ticks", everyMs, offMs });
   test.each<[CallPace, CallPace, boolean]>([
     [ticks(1000), ticks(1010), true],

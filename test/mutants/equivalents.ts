@@ -837,6 +837,27 @@ const equivalents: readonly Equivalent[] = [
     reason: "it is made longer where texts need it",
   },
   {
+    path: "sim/fit/clusters.ts",
+    text: "pausesMs.reduce((count, ms) => count + Number(ms + 10 < most), 0) / pausesMs.length;",
+    was: "<",
+    becomes: ">=",
+    reason: "shares of the others differ as much",
+  },
+  {
+    path: "sim/fit/clusters.ts",
+    text: "pausesMs.reduce((count, ms) => count + Number(ms + 10 < most), 0) / pausesMs.length;",
+    was: "pausesMs.reduce((count, ms) => count + Number(ms + 10 < most), 0) / pausesMs.length",
+    becomes: "(pausesMs.reduce((count, ms) => count + Number(ms + 10 < most), 0) / pausesMs.length) + 1",
+    reason: "all shares are one more, and differ as much",
+  },
+  {
+    path: "sim/fit/clusters.ts",
+    text: 'if (a.pace.kind === "ticks" && b.pace.kind === "ticks") {',
+    was: "&&",
+    becomes: "||",
+    reason: "paces of two kinds are not alike: a period that is missing is not near another one",
+  },
+  {
     path: "sim/fit/rises.ts",
     text: "near.fill(1, Math.max(0, from - besideMinutes), Math.max(0, to + besideMinutes + 1));",
     was: "0",

@@ -126,6 +126,7 @@ test.each<[string, readonly (readonly Partial<QuotaReading>[])[], Given, readonl
   ],
   ["nothing used, after a call", [[{ used: 0 }]], {}, ["conserved"], 1, 0],
   ["all left, after a call", [[{ remaining: 5 }]], {}, ["conserved"], 1, 0],
+  ["what is left to the end", [[{ remaining: 1 }], [{ remaining: 0 }]], two, [], 1, 2],
   ["one left, twice", [[{ remaining: 1 }], [{ remaining: 1 }]], two, ["conserved"], 1, 2],
   [
     "its window in a second reading, and a lost call",
