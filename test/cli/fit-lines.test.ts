@@ -1,5 +1,5 @@
 // A fit in lines: what was found and why, how far the check and the backtest agree, and what comes next.
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { done, isSameCalls, nameOf, sayFit, seedsOf, shareOf } from "../../src/cli/fit.ts";
@@ -215,12 +215,21 @@ describe("as it is typed, a file", () => {
         ],
       ]
     `);
+    const replacing = await ran("bundle own.ts -o own.ts");
+    expect([replacing.code, replacing.aside[0]]).toEqual([
+      ...[2, "error FILE_UNWRITABLE the bundle would replace its scenario"],
+    ]);
+    expect(await readFile(join(here.folder, "own.ts"), "utf8")).toBe(source);
+    // A bundle that is there is replaced.
+    const steady = join(here.folder, "steady.js");
+    await writeFile(steady, "");
     expect((await ran("bundle steady --json")).json()).toMatchInlineSnapshot(`
       {
         "file": "steady.js",
         "run": "k6 run -e TARGET=http://127.0.0.1:4100 -e TOKENS=/path/tokens.json steady.js",
       }
     `);
+    expect(await readFile(steady, "utf8")).toContain("Under every limit: nothing may be refused");
     expect((await ran("bundle steady -o .")).aside.slice(0, 2)).toMatchInlineSnapshot(`
       [
         "error FILE_UNWRITABLE the bundle cannot be written",
