@@ -367,6 +367,26 @@ describe("a refusal", () => {
     expect(await refusals(one)).toEqual(expected);
   });
 
+  // The end may lie a second before what is shown, and the time to come back a second after: here they meet.
+  test.each([
+    [57_999, named],
+    [58_000, []],
+  ])("that tells to come back at %d ms, where its window ends at 60,000: %j", async (retryMs, expected) => {
+    const reset = { afterMs: null, atMs: minute + 60_000, gridMs: 1000 };
+    const readings = [read("tenant", 20, 5), read("user", 10, 0, { reset })];
+    expect(await refusals(room(0, 5, { readings, retryAt: minute + retryMs }))).toEqual(expected);
+  });
+
+  test.each([
+    [20, [["refusal-agrees", "tenant"]]],
+    [21, []],
+  ])("that tells to come back too early, of %d units of a limit of 20: %j", async (cost, expected) => {
+    const reset = { afterMs: null, atMs: minute + 60_000, gridMs: 1000 };
+    const readings = [read("tenant", 20, 0, { reset }), read("user", 10, 5)];
+    const refused = room(5, 0, { readings, cost, by: "tenant", retryAt: minute + 57_000 });
+    expect(await refusals(refused)).toEqual(expected);
+  });
+
   test("is told with what it asked for and what quotas show", async () => {
     const words = async (one: QuotaCall) => (await accused(one)).map(([, , each]) => each);
     expect(await words(room(1, 2))).toContain(
