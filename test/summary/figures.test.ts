@@ -171,6 +171,16 @@ describe("populations, users and fairness", () => {
     expect(summary.usersSeen).toBe(3);
   });
 
+  it("lists users by their refused calls, and those of as many by their admitted ones, the most first", () => {
+    const numbers = { ada: [1, 2], bob: [2, 0], cyd: [1, 3], dan: [0, 5], eve: [0, 6], fay: [1, 1] };
+    const calls = Object.entries(numbers).flatMap(([user, [refused = 0, admitted = 0]]) => [
+      ...Array.from({ length: refused }, () => traceCall({ user, status: 429 })),
+      ...Array.from({ length: admitted }, () => traceCall({ user })),
+    ]);
+    const { users } = summarize(traceHeader(), calls);
+    expect(users.map(({ user }) => user)).toEqual(["bob", "cyd", "ada", "fay", "eve", "dan"]);
+  });
+
   it("measures fairness over users by Jain's index: (1+1+2)^2 / (3 x (1+1+4))", () => {
     expect(figure(summary, "fairness")).toBeCloseTo(16 / 18, 12);
     expect(figure(summary, "agents.fairness")).toBe(1);
