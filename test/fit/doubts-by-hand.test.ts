@@ -19,15 +19,17 @@ interface Given {
   readonly profiles?: readonly Profile[];
   readonly calendars?: readonly Calendar[];
   readonly populations?: readonly FittedPopulation[];
+  /** Length of the recording. */
+  readonly hours?: number;
 }
 
 /** Doubts of four hours, which tell of no days. */
-function doubts({ statuses = [], calls = statuses.length, profiles = [], calendars, populations }: Given) {
+function doubts({ statuses = [], calls = statuses.length, profiles = [], hours = 4, ...given }: Given) {
   const kind = { cost: 1, actual: 1, operation: "rest" };
   const own = statuses.map((status) => ({ atMs: startedAtMs, endMs: startedAtMs, status, kind }));
   const callers = [{ organization: "acme", user: "ann", calls: own }];
-  const recording = { startedAtMs, endedAtMs: startedAtMs + 4 * hourMs, callers, calls };
-  return doubtsOf(profiles, recording as unknown as Recording, 0, limits, calendars, populations);
+  const recording = { startedAtMs, endedAtMs: startedAtMs + hours * hourMs, callers, calls };
+  return doubtsOf(profiles, recording as unknown as Recording, 0, limits, given.calendars, given.populations);
 }
 const refusedOf = (count: number): number[] => Array.from({ length: count }, () => 429);
 
@@ -39,6 +41,38 @@ describe("demand", () => {
     expect(doubts({ statuses: refusedOf(1), calls: 21 })).toEqual([]);
     expect(doubts({ statuses: [200, 404, 0], calls: 3 })).toEqual([]);
   });
+});
+
+test("callers who joined on a later day are named: the first of them, and how many others", () => {
+  // Each calls once in two hours, from Wednesday on.
+  const joined = (user: string, hour = 48): Profile => {
+    const jobs = Array.from({ length: 60 }, (_, job) => {
+      const startMs = startedAtMs + (hour + 2 * job) * hourMs;
+      const first = { atMs: startMs, endMs: startMs + 50, status: 200 };
+      return { startMs, endMs: startMs + 50, jobs: 1, attempts: 1, key: "rest", first, last: first };
+    });
+    const own = {
+      jobs,
+      pausesMs: [],
+      mix: new Map(),
+      pace: { kind: "pause" },
+      apart: null,
+      refused: 0,
+      retries: [],
+    };
+    return { caller: { organization: "acme", user }, ...own } as unknown as Profile;
+  };
+  const said = (...users: readonly string[]) =>
+    doubts({ hours: 168, profiles: users.map((user) => joined(user)) }).flatMap(
+      ({ text }) => /^.* joined/.exec(text) ?? [],
+    );
+  expect([said("ann"), said("ann", "bob"), said("bob", "ann", "cyd")]).toEqual([
+    ["ann joined"],
+    ["ann and 1 other joined"],
+    ["bob and 2 others joined"],
+  ]);
+  const early = doubts({ hours: 168, profiles: [joined("ann", 0)] }).map(({ text }) => text);
+  expect(early.join("\n")).not.toContain("joined");
 });
 
 describe("reactions to refusals", () => {
