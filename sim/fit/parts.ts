@@ -1,7 +1,8 @@
 // Several behaviours of one caller, or of similar callers: calls by timetables, calls that events wake, and loops
 // beside them.
 import { timetableOf } from "./arrivals.ts";
-import { bySessions, bySize, isInBursts, type RhythmFit } from "./comings.ts";
+import { bySessions, bySize, type RhythmFit } from "./comings.ts";
+import { isInBursts } from "./cuts.ts";
 import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { mixOfAll } from "./mix.ts";
@@ -58,7 +59,10 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     wakes,
   );
   const visits = visitsWoken(
-    profiles.filter(({ pace }) => pace.kind === "visits" && pace.polls === undefined),
+    profiles.filter(
+      ({ pace }, index) =>
+        pace.kind === "visits" && pace.polls === undefined && calm[index]?.own.length === 0,
+    ),
     recording,
     wakes.length + rises.length,
   );
@@ -78,7 +82,8 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
       ...timetables.map(({ timetable }) => timetable.schedule.replace(/^\d+ (?=\d)/, "")),
       ...own.map(({ group }) => `woken ${group}`),
     ];
-    return { ...profile, apart: { key: names.join(", "), timetables, wakes: own, rest } };
+    const pace = profile.pace.kind === "visits" ? ({ kind: "chance" } as const) : profile.pace;
+    return { ...profile, pace, apart: { key: names.join(", "), timetables, wakes: own, rest } };
   });
 }
 

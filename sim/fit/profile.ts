@@ -13,9 +13,10 @@ import {
 import type { Limits } from "./limits.ts";
 import { overlapByChance } from "./overlaps.ts";
 import { pollsOf } from "./polls.ts";
+import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller, Recording } from "./recording.ts";
 import { guessRetry, type RetryGuess, usualPauses } from "./retries.ts";
-import { restsUntilResets, returnsOf } from "./returns.ts";
+import { returnsOf } from "./returns.ts";
 import {
   coarseMs,
   endedByRefusals,
@@ -160,6 +161,26 @@ export function plainProfile(caller: RecordedCaller, slackMs: number): Profile {
 export const isSteady = ({ shape, pace }: Profile): boolean =>
   shape.kind !== "call" || pace.kind === "ticks" || pace.kind === "once" || pace.kind === "visits";
 
+/** Least share of the attempts that a policy explains; of callers whose calls overlap, and the least number of theirs. */
+const toldLeast = 0.8;
+const toldByMany = 0.9;
+const triesLeast = 10;
+/** Least ratio of the cap to the first of growing waits: below, others' calls come as soon by chance. */
+const growsLeast = 4;
+
+/** Tells whether a policy explains the attempts after refusals. */
+const isTold = (guess: RetryGuess | null): guess is RetryGuess =>
+  guess !== null && guess.retry.kind !== "none" && guess.explained >= toldLeast;
+
+/** Tells whether a policy explains attempts that calls of others come between, as these come sooner than its waits. */
+function isToldByMany({ guess, jobs }: ReturnType<typeof triesOf>, { calls }: RecordedCaller): boolean {
+  if (!isTold(guess) || guess.explained < toldByMany || jobs.retries.length < triesLeast) return false;
+  const { retry } = guess;
+  if (retry.kind === "exponential") return retry.most >= growsLeast * retry.first;
+  const gapsMs = calls.slice(1).map(({ atMs }, place) => atMs - (calls[place] as RecordedCall).atMs);
+  return retry.kind !== "fixed" || retry.wait.least > new SortedSample(gapsMs).median;
+}
+
 /** Profiles a caller without numbered attempts. Calls after refusals count as retries if a policy explains them best. */
 function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profile {
   const apart = jobsGuessed(caller, limits, 1);
@@ -167,14 +188,14 @@ function guessed(caller: RecordedCaller, limits: Limits, slackMs: number): Profi
   if (visits !== null) return visits;
   if (!caller.calls.some(isRefused)) return described(caller, apart, null, slackMs);
   const { jobs: together, guess } = triesOf(caller, limits, slackMs, usualPauses([apart], slackMs));
-  if (guess === null || guess.retry.kind === "none" || guess.explained < 0.8)
-    return returned(caller, limits, slackMs) ?? described(caller, apart, guess, slackMs);
+  if (!isTold(guess)) return returned(caller, limits, slackMs) ?? described(caller, apart, guess, slackMs);
   const profile = described(caller, together, guess, slackMs);
-  if (profile.pace.kind !== "chance" || restsUntilResets(caller, together, guess.retry)) return profile;
-  // Calls that overlap by chance do not show which of them retries which. Those of one loop never overlap.
+  if (profile.pace.kind !== "chance") return profile;
+  // Calls that overlap by chance hardly show which of them retries which. Those of one loop never overlap.
   const inLoop = triesInLoop(caller, limits, slackMs, guess.retry);
   const loop = inLoop === null ? null : described(caller, inLoop, guess, slackMs);
-  return loop === null || loop.pace.kind === "chance" ? described(caller, apart, null, slackMs) : loop;
+  if (loop !== null && loop.pace.kind !== "chance") return loop;
+  return isToldByMany({ jobs: together, guess }, caller) ? profile : described(caller, apart, null, slackMs);
 }
 
 /** Profiles a caller whose calls overlap by retries some time after refusals; `null` if there are none. */
@@ -191,10 +212,14 @@ function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: 
   if (plain.shape.kind !== "call" || plain.clients > 1 || !["chance", "pause"].includes(plain.pace.kind))
     return null;
   const polls = pollsOf(caller, limits, slackMs);
-  const { jobs, retries } = polls?.jobs ?? jobsAtResets(caller, limits) ?? apart;
-  const guess = guessRetry(retries, slackMs, null);
+  const told = polls?.jobs ?? jobsAtResets(caller, limits);
+  const tries = told === null ? triesOf(caller, limits, slackMs, usualPauses([apart], slackMs)) : null;
+  const { jobs, guess } =
+    tries !== null && isToldByMany(tries, caller)
+      ? tries
+      : { jobs: told ?? apart, guess: guessRetry((told ?? apart).retries, slackMs, null) };
   const pace = { kind: "visits", polls: polls?.sessions } as const;
-  return { ...plain, jobs, runs: jobs, pausesMs: [], retries, guess, pace };
+  return { ...plain, jobs: jobs.jobs, runs: jobs.jobs, pausesMs: [], retries: jobs.retries, guess, pace };
 }
 
 /** Kind of the calls after refusals: retries; calls by a clock, which come anyway; or not known. */

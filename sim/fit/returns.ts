@@ -2,7 +2,6 @@
 // refused calls come back after their wait, when otherwise fewer calls would come.
 import { isRefused, type Jobs, jobsWithin } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
-import type { FittedRetry } from "./policies.ts";
 import type { RecordedCaller } from "./recording.ts";
 import { guessRetry, type RetryGuess } from "./retries.ts";
 
@@ -44,23 +43,3 @@ const triedAfter = (caller: RecordedCaller, limits: Limits, waitMs: number, fact
     const least = waitMs * factor ** attempt;
     return { least, most: least * (1 + lateShare) };
   });
-
-/** Time after a refusal in which calls that were on their way are refused, too, ms. */
-const onTheWayMs = 1_000;
-/** Least number of waits, and least share of those in silence, that show a caller who rests. */
-const waitsLeast = 30;
-const silentLeast = 0.9;
-
-/** Tells whether a caller who waits for resets makes no call before them: then the calls at a reset are retries. */
-export function restsUntilResets({ calls }: RecordedCaller, { retries }: Jobs, retry: FittedRetry): boolean {
-  if (retry.kind !== "waitReset" && retry.kind !== "retryAfter") return false;
-  const waits = retries.filter(({ waitMs }) => waitMs > 2 * onTheWayMs);
-  let next = 0;
-  const silent = waits
-    .toSorted((a, b) => a.nowMs - b.nowMs)
-    .filter(({ nowMs, waitMs }) => {
-      while (next < calls.length && (calls[next]?.atMs as number) <= nowMs + onTheWayMs) next += 1;
-      return (calls[next]?.atMs ?? Number.POSITIVE_INFINITY) >= nowMs + waitMs - onTheWayMs;
-    });
-  return waits.length >= waitsLeast && silent.length >= silentLeast * waits.length;
-}

@@ -28,11 +28,14 @@ export function timetablesOf(
 ): { readonly timetables: readonly ClockedSessions[]; readonly rest: readonly RecordedJob[] } {
   // A caller that joined late kept to no timetable before.
   const watched = { startedAtMs: joinedMs(jobs, recording), endedAtMs: recording.endedAtMs };
-  const awayMs = absenceOf(pausesMs) || 30_000;
+  const awayMs = absenceOf(pausesMs) || usuallyApartMs;
   // Sessions after shorter pauses go on with a run that began by a clock.
   const apartMs = Math.max(awayMs, minuteMs);
   // A caller that calls every few seconds has sessions in any minute; only its volleys can show a timetable.
-  const volleyMs = absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs;
+  const volleyMs = Math.min(
+    awayMs,
+    Math.max(volleyLeast, absenceOf(pausesMs.filter((ms) => ms <= awayMs)) || awayMs),
+  );
   const cut = (some: readonly RecordedJob[]): readonly Cut[] => {
     const { sessions } = sessionsOf(some, awayMs);
     const volleys = volleyMs === awayMs ? sessions : sessionsOf(some, volleyMs).sessions;
@@ -47,7 +50,8 @@ export function timetablesOf(
       for (const anySecond of periodMs < anySecondMs ? [false] : [false, true])
         for (const one of among) punctual ??= punctualIn(one, periodMs, watched, anySecond);
       if (punctual === null) break;
-      const { weekdays, found } = punctual;
+      const { weekdays } = punctual;
+      const found = runsOf(punctual.found, rest);
       const startsMs = found.map(({ startMs }) => startMs);
       const timetable = timetableOf([startsMs], periodMs, periodMs >= anySecondMs);
       if (timetable === null) break;
@@ -60,6 +64,26 @@ export function timetablesOf(
     if (among !== cuts) cuts = cut(rest);
   }
   return { timetables, rest };
+}
+
+/** Pause between two runs if pauses are of one kind, ms; longest usual session that is a run, and no day at work. */
+const usuallyApartMs = 30_000;
+const runMost = dayMs / 4;
+/** Least pause between two volleys, ms: calls in a row follow each other faster. */
+const volleyLeast = 1_000;
+
+/** Least jobs of the usual run that is told apart from the day that it begins. */
+const runTells = 5;
+
+/**
+ * Returns the runs that begin days at work, as nobody begins these within seconds. Other sessions are runs as they are; so
+ * are the days of a program that calls evenly.
+ */
+function runsOf(days: readonly WorkSession[], jobs: readonly RecordedJob[]): readonly WorkSession[] {
+  if (new SortedSample(days.map(({ startMs, endMs }) => endMs - startMs)).median <= runMost) return days;
+  const starts = new Set(days.map(({ startMs }) => startMs));
+  const runs = sessionsOf(jobs, usuallyApartMs).sessions.filter(({ startMs }) => starts.has(startMs));
+  return new SortedSample(runs.map((run) => run.jobs)).median < runTells ? days : runs;
 }
 
 /** Sessions in the order of time, and the number that begin in each span of the day. */

@@ -32,7 +32,7 @@ export const firstReadings: readonly PlainRetry[] = [
 ];
 /** Policies that are tried, too, if calls overlap, as those of several workers do: the call after a refusal is another's. */
 const workersReadings: readonly FittedRetry[] = [
-  ...[250, 1_000, 5_000].map(
+  ...[250, 1_000, 5_000, 10_000].map(
     (most) => ({ kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most } }) as const,
   ),
   // A call that is due may wait until one of a few workers is free.

@@ -2,7 +2,7 @@
 // show because far more callers begin within some seconds than independent callers ever do.
 
 import { clockedAmong, clockedIn, clockedSpanMs, spreadOf } from "./clocked-wakes.ts";
-import { Crowd, type Gathering, isCrowd, rareCrowd } from "./crowds.ts";
+import { Crowd, type Gathering, isCrowd, placeOf, rareCrowd } from "./crowds.ts";
 import { dayMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
@@ -45,24 +45,56 @@ const eventsTold = 2 / 3;
 /** Least gain in the share of woken callers that groups must bring over a single group. */
 const tellsMore = 0.25;
 
+/** Events of a clock, and the span after each in which most of its callers begin, ms. */
+type ClockedSpans = ReturnType<typeof spreadOf>;
+
 /** Finds the events that woke callers together; none if they are too few to tell their rate. */
 export function wakesIn(profiles: readonly Profile[], recording: Recording): readonly FoundWakes[] {
   const callers = profiles.filter((profile) => !isSteady(profile));
-  const events = callers.length < callersLeast ? [] : eventsIn(callers, recording);
+  const visitors = profiles.filter(({ pace }) => pace.kind === "visits");
+  const events = callers.length < callersLeast ? [] : eventsIn(callers, visitors, recording);
   const scheduled = scheduledIn(callers, (ms) => isNear(events, ms), recording);
   const all = scheduled === null ? events : [...events, scheduled];
   return all.filter(({ woken }) => !isDaysWork(woken)).map((found, group) => ({ ...found, group }));
 }
 
-function eventsIn(callers: readonly Profile[], recording: Recording): readonly Omit<FoundWakes, "group">[] {
+function eventsIn(
+  callers: readonly Profile[],
+  visitors: readonly Profile[],
+  recording: Recording,
+): readonly Omit<FoundWakes, "group">[] {
   const absences = absencesOf(callers);
   const all = flatOf([...absences.values()].map(({ begins }) => begins)).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
-  const clocked = clockedIn(crowds[0] as Crowd, recording).map((found) => {
-    const { clock, spanMs } = spreadOf(found, crowds[0] as Crowd);
-    return wakesBy(clock, spanMs, absences, true);
-  });
-  return [...clocked, ...wakesOfDays(crowds, absences, (ms) => isNear(clocked, ms), recording)];
+  const clocked = clockedIn(crowds[0] as Crowd, recording).map((found) =>
+    spreadOf(found, crowds[0] as Crowd),
+  );
+  const woken = new Map([...absences, ...timedAmong(absencesOf(visitors), clocked, recording)]);
+  const byClock = clocked.map(({ clock, spanMs }) => wakesBy(clock, spanMs, woken, true));
+  return [...byClock, ...wakesOfDays(crowds, absences, (ms) => isNear(byClock, ms), recording)];
+}
+
+/** Least share of a caller's beginnings that come with the events of clocks, and its least ratio to chance. */
+const timedLeast = 0.5;
+const timesChance = 2;
+
+/** Returns the callers whose visits are really calls at the events of clocks. */
+function timedAmong(
+  visitors: Absences,
+  clocked: readonly ClockedSpans[],
+  { startedAtMs, endedAtMs }: Recording,
+): Absences {
+  const spans = clocked.flatMap(({ clock, spanMs }) =>
+    clock.eventsMs.map((ms) => [ms, ms + spanMs] as const),
+  );
+  const byChance = sumOf(spans.map(([fromMs, toMs]) => toMs - fromMs)) / (endedAtMs - startedAtMs);
+  return new Map(
+    [...visitors].filter(([, { begins, awayMs }]) => {
+      const startsMs = begins.map(({ atMs }) => atMs);
+      const timed = sumOf(spans.map(([fromMs, toMs]) => placeOf(startsMs, toMs) - placeOf(startsMs, fromMs)));
+      return awayMs > 0 && timed >= Math.max(timedLeast, timesChance * byChance) * Math.max(1, begins.length);
+    }),
+  );
 }
 
 /** Returns the callers that events of a clock wake. */

@@ -1,7 +1,7 @@
 // The calls of each caller that an event woke.
 import { type Beginning, beginningsOf, placeOf, quietMs } from "./crowds.ts";
 import type { RecordedJob } from "./jobs.ts";
-import type { Profile, WokenSession } from "./profile.ts";
+import { type Profile, pausesIn, type WokenSession } from "./profile.ts";
 import { absenceOf } from "./sessions.ts";
 import { SortedSample } from "./statistics.ts";
 
@@ -18,7 +18,7 @@ export type Absences = ReadonlyMap<Profile, Silences>;
 
 /** Returns callers' absences. A caller whose pauses show them only at night is judged by the others' usual one, too. */
 export function absencesOf(callers: readonly Profile[]): Absences {
-  const own = callers.map((caller) => [caller, absenceOf(caller.pausesMs)] as const);
+  const own = callers.map((caller) => [caller, absenceOf(pausesIn(caller))] as const);
   const most = 2 * new SortedSample(own.map(([, awayMs]) => awayMs).filter((awayMs) => awayMs > 0)).median;
   return new Map(
     own.map(([caller, ownMs]) => {

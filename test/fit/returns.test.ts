@@ -1,10 +1,9 @@
-// Retries of callers whose calls overlap: told by the calls that come some time after refusals, or by silence until resets.
+// Retries of callers whose calls overlap: told by the calls that come some time after refusals.
 import { describe, expect, test } from "vitest";
-import type { RetrySample } from "../../sim/fit/jobs.ts";
 import { limitsOf } from "../../sim/fit/limits.ts";
 import { profilesOf } from "../../sim/fit/profile.ts";
 import { usualPauses } from "../../sim/fit/retries.ts";
-import { restsUntilResets, returnsOf } from "../../sim/fit/returns.ts";
+import { returnsOf } from "../../sim/fit/returns.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { chanceOf } from "../worlds/chance.ts";
 import { loggedCalls } from "./recordings.ts";
@@ -89,38 +88,4 @@ test("pauses of calls that overlap are those from the last answer on", () => {
   const usual = usualPauses([{ jobs }], 0);
   expect(usual.cost(5)).toBeLessThan(1);
   expect(usual.cost(50)).toBeGreaterThan(10);
-});
-
-describe("a caller that waits for resets", () => {
-  const waitReset = { kind: "waitReset", of: "both", from: "answer", jitter: { least: 0, most: 0 } } as const;
-  const refusal = (nowMs: number) => ({ nowMs, waitMs: 30_000 }) as RetrySample;
-  const rests = (
-    calls: readonly number[],
-    retry: Parameters<typeof restsUntilResets>[2] = waitReset,
-    waits = 30,
-  ) =>
-    restsUntilResets(
-      callerOf(calls.map((atMs) => [atMs, 0, 200] as const)),
-      { jobs: [], retries: Array.from({ length: waits }, (_, place) => refusal(place % 2 === 0 ? 500 : 0)) },
-      retry,
-    );
-
-  test("makes no call before them, but those on their way", () => {
-    expect(rests([0, 500, 1_000, 30_000, 30_500])).toBe(true);
-    expect(rests([0, 500, 1_000, 29_500, 30_500])).toBe(true);
-    expect(rests([0, 500, 1_000, 28_999, 30_500])).toBe(false);
-    expect(rests([0, 500])).toBe(true);
-    expect(rests([0, 500], waitReset, 29)).toBe(false);
-  });
-
-  test("is asked of refusals in the order of time", () => {
-    const calls = [0, 20_000, 100_000, 130_500].map((atMs) => [atMs, 0, 200] as const);
-    const retries = Array.from({ length: 40 }, (_, place) => refusal(place < 20 ? 100_000 : 0));
-    expect(restsUntilResets(callerOf(calls), { jobs: [], retries }, waitReset)).toBe(false);
-  });
-
-  test("says so by a policy of resets", () => {
-    expect(rests([0, 500], { kind: "retryAfter", jitter: waitReset.jitter })).toBe(true);
-    expect(rests([0, 500], { kind: "fixed", wait: { least: 30_000, most: 30_000 } })).toBe(false);
-  });
 });

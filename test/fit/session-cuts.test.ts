@@ -1,7 +1,8 @@
 // Parts that a caller's jobs are cut into: sessions, volleys, paces of pauses. Values are worked out by hand, at both sides of
 // each bound.
 import { describe, expect, test } from "vitest";
-import { bySessions, bySize, type ComingsFit, isInBursts } from "../../sim/fit/comings.ts";
+import { bySessions, bySize, type ComingsFit } from "../../sim/fit/comings.ts";
+import { cutOf, isInBursts } from "../../sim/fit/cuts.ts";
 import { dayMs } from "../../sim/fit/days.ts";
 import { surelyEndByTime } from "../../sim/fit/ends.ts";
 import type { FittedComings } from "../../sim/fit/model.ts";
@@ -135,6 +136,47 @@ test("callers whose calls end sessions at random are a plain loop, unless they a
   expect(kindOf(5 * hourMs)).toBeUndefined();
   expect(kindOf(7 * hourMs)).toBe("sessions");
   expect(kindOf(5 * hourMs, 3)).toBe("sessions");
+});
+
+describe("callers who work in shifts, two a day, of which they miss some", () => {
+  const recording = recordingOver(14);
+  /** @param gapMs pause between two calls of a shift */
+  const cut = (gapMs: number) => {
+    const profiles = many(8, (caller) => {
+      const jobs = many(28, (shift) => shift)
+        .filter((shift) => (shift * 7 + caller * 5) % 11 > 3)
+        .flatMap((shift) => {
+          const fromMs = monday + Math.floor(shift / 2) * dayMs + (shift % 2 === 0 ? 11 : 17.5) * hourMs;
+          return many(Math.floor((3.5 * hourMs) / gapMs), (call) =>
+            spell(fromMs + call * gapMs, fromMs + call * gapMs + 100),
+          );
+        });
+      return { shape: { kind: "call" }, runs: jobs, jobs, life: jobs } as unknown as Profile;
+    });
+    const { awayMs, cut } = cutOf(profiles, recording);
+    const hours = cut.flatMap(({ sessions }) =>
+      sessions.map(({ startMs, endMs }) => (endMs - startMs) / hourMs),
+    );
+    return { awayHours: awayMs / hourMs, count: hours.length, longest: Math.max(...hours) };
+  };
+
+  test("have a session for each, though no other caller is there between them", () => {
+    const { awayHours, count, longest } = cut(40_000);
+    expect(count).toBe(
+      8 * 28 -
+        many(8, (caller) => many(28, (shift) => (shift * 7 + caller * 5) % 11))
+          .flat()
+          .filter((rest) => rest <= 3).length,
+    );
+    expect(awayHours).toBeGreaterThan(10 / 60);
+    expect(awayHours).toBeLessThan(3);
+    expect(longest).toBeLessThan(3.51);
+  });
+
+  test("of fewer than twenty calls have sessions of several, as any loop of quiet hours", () => {
+    expect(cut((3.5 * hourMs) / 20).longest).toBeLessThan(3.51);
+    expect(cut((3.5 * hourMs) / 19).longest).toBeGreaterThan(10);
+  });
 });
 
 test("callers who each came once are away twice as long as they were watched, at most", () => {

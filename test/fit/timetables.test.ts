@@ -246,3 +246,12 @@ describe("a nightly job beside an hourly one", () => {
     expect(lines([...each(60, [20], 5 * 24), ...nightly([3], all)], 5 * 24)).toHaveLength(1);
   });
 });
+
+test("a job before a day at work is a run of its own, though the day's other pauses are far shorter than the night", () => {
+  const day = [
+    ...many(40, (call) => 7 * hourMs + 150 * call),
+    ...many(120, (call) => 8 * hourMs + 5 * minuteMs * call),
+  ];
+  const week = many(7, (place) => day.map((ms) => place * dayMs + ms)).flat();
+  expect(found(week, 7 * 24)).toMatchObject({ lines: ["0 7 * * *: 280 in 7"], rest: 840 });
+});

@@ -70,3 +70,26 @@ test("an instant at which far fewer callers began than at the others woke nobody
   expect(eventsOf(woken([...real, [few, 4]]))).toEqual([atMs]);
   expect(eventsOf(woken([...real, [few, 12]]))).toEqual([[...atMs, few]]);
 });
+
+test("a caller whose calls overlap is woken by a clock's events if most of its beginnings come with them", () => {
+  const clock = callers(10 * minuteMs);
+  /** A caller that begins with so many of the seven days' events, and seven minus that many times at noon. */
+  const visitor = (timed: number): Profile => {
+    const starts = Array.from({ length: 7 }, (_, day) => {
+      const fromMs = monday + day * dayMs + (day < timed ? 7 * hourMs + 5_000 : 12 * hourMs);
+      return Array.from({ length: 5 }, (_, call) => fromMs + 2 * call * minuteMs);
+    }).flat();
+    const job = clock[0]?.jobs[0] as RecordedJob;
+    const jobs = starts.map((startMs) => ({ ...job, startMs, endMs: startMs + 100 }));
+    return { ...clock[0], jobs, pausesMs: [], pace: { kind: "visits" } } as unknown as Profile;
+  };
+  const wokenOf = (profile: Profile) =>
+    wakesIn([...clock, profile], recording).map(({ clock, woken }) => [
+      clock?.at,
+      woken.get(profile)?.length ?? 0,
+    ]);
+  // Nobody knows whether the first call of all came after a silence, so there are six beginnings.
+  expect(wokenOf(visitor(7))).toEqual([["0 7 * * *", 6]]);
+  expect(wokenOf(visitor(4))).toEqual([["0 7 * * *", 3]]);
+  expect(wokenOf(visitor(3))).toEqual([["0 7 * * *", 0]]);
+});
