@@ -22,6 +22,7 @@ import {
 import type { RecordedCall } from "./recorded-call.ts";
 import type { Recording } from "./recording.ts";
 import { risesIn } from "./rises.ts";
+import { loopsIn } from "./runs.ts";
 import { spreadOf } from "./spread.ts";
 import { flatOf, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
@@ -289,24 +290,11 @@ const isLoop = ({ pace, retries, caller: { calls } }: Profile, slackMs: number):
   retries.length > 0 &&
   calls.every(({ atMs }, index) => index === 0 || (calls[index - 1] as RecordedCall).endMs <= atMs + slackMs);
 
-/**
- * Splits jobs into loops that each do one job at a time: a job goes to the loop that ended last before it. A few jobs
- * that overlap now and then make no loop of their own.
- */
+/** Splits jobs into loops; a few jobs that overlap now and then make no loop of their own. */
 function lanesOf(jobs: readonly RecordedJob[]): readonly (readonly RecordedJob[])[] {
-  const lanes: { endMs: number; readonly jobs: RecordedJob[] }[] = [];
-  for (const job of jobs) {
-    let best: (typeof lanes)[number] | null = null;
-    for (const lane of lanes)
-      if (lane.endMs <= job.startMs && (best === null || lane.endMs > best.endMs)) best = lane;
-    if (best === null) lanes.push({ endMs: job.endMs, jobs: [job] });
-    else {
-      best.endMs = job.endMs;
-      best.jobs.push(job);
-    }
-  }
+  const loops = loopsIn(jobs);
   const least = rareOverlaps * jobs.length;
-  const rare = lanes.filter((lane) => lane.jobs.length <= least).flatMap((lane) => lane.jobs);
-  const [first = [], ...others] = lanes.filter((lane) => lane.jobs.length > least).map((lane) => lane.jobs);
+  const rare = loops.filter(({ length }) => length <= least).flat();
+  const [first = [], ...others] = loops.filter(({ length }) => length > least);
   return [rare.length === 0 ? first : [...first, ...rare].sort((a, b) => a.startMs - b.startMs), ...others];
 }

@@ -25,6 +25,7 @@ import {
   runsOf,
   type Spell,
   shapeOf,
+  spellsOf,
   volleysOf,
 } from "./runs.ts";
 import type { Sessions } from "./sessions.ts";
@@ -271,7 +272,7 @@ export function described(
   if (several !== null) return { ...call, pausesMs: [], pace: several.pace, clients: several.clients };
   const volleys = volleysOf(jobs, slackMs);
   return volleys === null
-    ? { ...call, pausesMs: [], pace: { kind: "chance" }, clients: 1 }
+    ? { ...call, runs: spellsOf(jobs), pausesMs: [], pace: { kind: "chance" }, clients: 1 }
     : inVolleys(common, volleys);
 }
 

@@ -208,3 +208,19 @@ export function queueOf(
   const workers = jobs.filter((job) => job.first.atMs < firstAnswerMs).length;
   return workers > workersMost ? null : { kind: "queue", jobs: jobs.length, workers: Math.max(1, workers) };
 }
+
+/** Splits spells into loops that each have one at a time: a spell goes to the loop whose last one ended last before it. */
+export function loopsIn<Each extends Spell>(spells: readonly Each[]): readonly (readonly Each[])[] {
+  const loops: { endMs: number; readonly own: Each[] }[] = [];
+  for (const spell of spells) {
+    let free: (typeof loops)[number] | null = null;
+    for (const loop of loops)
+      if (loop.endMs <= spell.startMs && (free === null || loop.endMs > free.endMs)) free = loop;
+    if (free === null) loops.push({ endMs: spell.endMs, own: [spell] });
+    else {
+      free.endMs = spell.endMs;
+      free.own.push(spell);
+    }
+  }
+  return loops.map(({ own }) => own);
+}

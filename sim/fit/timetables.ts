@@ -51,7 +51,7 @@ export function timetablesOf(
         for (const one of among) punctual ??= punctualIn(one, periodMs, watched, anySecond);
       if (punctual === null) break;
       const { weekdays } = punctual;
-      const found = runsOf(punctual.found, rest);
+      const found = firstRunsOf(punctual.found, rest);
       const startsMs = found.map(({ startMs }) => startMs);
       const timetable = timetableOf([startsMs], periodMs, periodMs >= anySecondMs);
       if (timetable === null) break;
@@ -79,7 +79,7 @@ const runTells = 5;
  * Returns the runs that begin days at work, as nobody begins these within seconds. Other sessions are runs as they are; so
  * are the days of a program that calls evenly.
  */
-function runsOf(days: readonly WorkSession[], jobs: readonly RecordedJob[]): readonly WorkSession[] {
+function firstRunsOf(days: readonly WorkSession[], jobs: readonly RecordedJob[]): readonly WorkSession[] {
   if (new SortedSample(days.map(({ startMs, endMs }) => endMs - startMs)).median <= runMost) return days;
   const starts = new Set(days.map(({ startMs }) => startMs));
   const runs = sessionsOf(jobs, usuallyApartMs).sessions.filter(({ startMs }) => starts.has(startMs));

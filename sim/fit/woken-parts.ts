@@ -5,7 +5,7 @@ import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
 import { type OwnWakes, type Profile, profileOfJobs, slackOf, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
-import { type Spell, spellsOf } from "./runs.ts";
+import { loopsIn, type Spell, spellsOf } from "./runs.ts";
 import { joined, type Sessions, sessionsOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
 import { flatOf, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
@@ -37,20 +37,9 @@ function withinOf(late: SortedSample, slackMs: number): FittedSpread {
 /** Least share of a session's calls that each of several workers makes. */
 const workerLeast = 1 / 4;
 
-/** Gives each call to the worker whose call before ended last, and returns the calls of those who make many. */
-function workersIn(spells: readonly Spell[]): readonly (readonly Spell[])[] {
-  const workers: Spell[][] = [];
-  for (const spell of spells) {
-    let free: Spell[] | null = null;
-    for (const worker of workers) {
-      const endMs = worker.at(-1)?.endMs as number;
-      if (endMs <= spell.startMs && endMs > (free?.at(-1)?.endMs ?? Number.NEGATIVE_INFINITY)) free = worker;
-    }
-    if (free === null) workers.push([spell]);
-    else free.push(spell);
-  }
-  return workers.filter(({ length }) => length > 1 && length >= workerLeast * spells.length);
-}
+/** Returns the calls of each worker who makes many of a session's. */
+const workersIn = (spells: readonly Spell[]): readonly (readonly Spell[])[] =>
+  loopsIn(spells).filter(({ length }) => length > 1 && length >= workerLeast * spells.length);
 
 /** Fits the work of sessions by one worker; or by several who work at the same time, if most sessions have them. */
 function workBy(

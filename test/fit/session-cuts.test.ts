@@ -5,9 +5,10 @@ import { bySessions, bySize, type ComingsFit } from "../../sim/fit/comings.ts";
 import { cutOf, isInBursts } from "../../sim/fit/cuts.ts";
 import { dayMs } from "../../sim/fit/days.ts";
 import { surelyEndByTime } from "../../sim/fit/ends.ts";
+import type { RecordedJob } from "../../sim/fit/jobs.ts";
 import type { FittedComings } from "../../sim/fit/model.ts";
 import { atOnceOf, pacesOf, withoutEnds } from "../../sim/fit/paces.ts";
-import type { Profile } from "../../sim/fit/profile.ts";
+import { type Profile, profileOfJobs } from "../../sim/fit/profile.ts";
 import type { Recording } from "../../sim/fit/recording.ts";
 import type { Spell } from "../../sim/fit/runs.ts";
 import {
@@ -177,6 +178,39 @@ describe("callers who work in shifts, two a day, of which they miss some", () =>
     expect(cut((3.5 * hourMs) / 20).longest).toBeLessThan(3.51);
     expect(cut((3.5 * hourMs) / 19).longest).toBeGreaterThan(10);
   });
+});
+
+test("calls that begin together, now and then, are made at once by one loop in sessions", () => {
+  // Ten times a day: two calls at once and one soon after them, four times within a minute.
+  const jobs = many(70, (session) => monday + (session * dayMs) / 10).flatMap((ms) =>
+    [0, 1, 2, 3].flatMap((place) => {
+      const startMs = ms + 15_000 * place + (((ms / 1_000) * 7 + place * 3_331) % 5_003);
+      return [
+        [startMs, 80],
+        [startMs, 90],
+        [startMs + 340, 80],
+      ].map(([atMs = 0, lastMs = 0]) => {
+        const answered = { status: 200, endMs: atMs + lastMs };
+        return {
+          ...spell(atMs, answered.endMs),
+          key: "rest 1",
+          first: answered,
+          last: answered,
+          open: 1,
+          together: 1,
+        };
+      });
+    }),
+  ) as unknown as RecordedJob[];
+  const caller = { caller: { calls: [] }, life: jobs } as unknown as Profile;
+  const profile = profileOfJobs(caller, jobs, 5);
+  expect(profile.pace.kind).toBe("chance");
+  const atOnceOf = (runs: readonly Spell[]) => {
+    const { behaviour } = bySessions([{ ...profile, runs }], recordingOver(7)) as ComingsFit;
+    return (behaviour.of as { atOnce: unknown }).atOnce;
+  };
+  expect(atOnceOf(profile.runs)).toMatchObject({ quantiles: [1, 1, 2, 2] });
+  expect(atOnceOf(jobs)).toBeNull();
 });
 
 test("callers who each came once are away twice as long as they were watched, at most", () => {
