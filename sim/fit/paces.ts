@@ -9,7 +9,7 @@ export interface FittedPace {
   readonly think: FittedSpread;
   /** Number of such pauses in a row. `null`: `next` decides after each pause whether one more follows. */
   readonly times: FittedSpread | null;
-  /** Number of calls at once after the pause. `null`: one. */
+  /** Number of calls at once after the pause. `null`: as many as the worker makes at first. */
   readonly atOnce: FittedSpread | null;
   /** Number of times that each pace came next; last entry: number of times that the session ended. */
   readonly next: readonly number[];
@@ -28,6 +28,12 @@ export function withoutEnds({ paces, first, kind }: FittedPaces): FittedPaces {
     next.slice(0, -1).some((count) => count > 0) ? [...next.slice(0, -1), 0] : next;
   return { kind, first, paces: paces.map((pace) => ({ ...pace, next: endless(pace.next) })) };
 }
+
+/** Returns the paces of a worker that makes several calls at first, with one call where they say no number. */
+export const withOnes = ({ paces, ...others }: FittedPaces): FittedPaces => ({
+  ...others,
+  paces: paces.map((pace) => ({ ...pace, atOnce: pace.atOnce ?? { kind: "constant", ms: 1 } })),
+});
 
 /** Least number of pauses that can show an order. */
 const pausesTell = 200;

@@ -1,7 +1,7 @@
 // Callers' work in sessions: the pauses between calls, and the end of a session.
 import type { AdaptFit } from "./adapting.ts";
 import type { FittedLoop } from "./model.ts";
-import { atOnceOf, pacesOf, withoutEnds } from "./paces.ts";
+import { atOnceOf, pacesOf, withOnes, withoutEnds } from "./paces.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
 
@@ -18,13 +18,16 @@ export function workOf(
 ): { readonly of: FittedLoop & { readonly kind: "worker" }; readonly calls: FittedSpread | null } {
   const found = adapting === null ? pacesOf(all, slackMs, end === "time") : null;
   const paces = found === null || end === "work" ? found : withoutEnds(found);
-  const think = adapting?.think ?? paces ?? spreadOf(all.pausesMs, 0, slackMs);
   const calls = all.sessions.map(({ jobs }) => jobs);
+  const atOnce = adapting === null ? atOnceOf(paces === null ? all.sizes : firstSizes(all)) : null;
+  const think =
+    adapting?.think ??
+    (paces === null ? spreadOf(all.pausesMs, 0, slackMs) : atOnce === null ? paces : withOnes(paces));
   return {
     of: {
       kind: "worker",
       think,
-      atOnce: adapting === null ? atOnceOf(paces === null ? all.sizes : firstSizes(all)) : null,
+      atOnce,
       jobs: null,
       adapt: adapting?.adapt,
     },
