@@ -37,7 +37,7 @@ const atOnceMs = 1_000;
 export const mostStretch = 3;
 
 /** Callers' jobs in sessions. */
-export interface Cut {
+interface Cut {
   /** Length above which a pause is an absence, ms; 0 if none is, and each call is a session. */
   readonly awayMs: number;
   readonly cut: readonly Sessions[];

@@ -178,8 +178,9 @@ function isToldByMany({ guess, jobs }: ReturnType<typeof triesOf>, { calls }: Re
   if (!isTold(guess) || guess.explained < toldByMany || jobs.retries.length < triesLeast) return false;
   const { retry } = guess;
   if (retry.kind === "exponential") return retry.most >= growsLeast * retry.first;
+  if (retry.kind !== "fixed") return true;
   const gapsMs = calls.slice(1).map(({ atMs }, place) => atMs - (calls[place] as RecordedCall).atMs);
-  return retry.kind !== "fixed" || retry.wait.least > new SortedSample(gapsMs).median;
+  return retry.wait.least > new SortedSample(gapsMs).median;
 }
 
 /** Profiles a caller without numbered attempts. Calls after refusals count as retries if a policy explains them best. */
@@ -214,7 +215,10 @@ function visitsOf(caller: RecordedCaller, apart: Jobs, limits: Limits, slackMs: 
     return null;
   const polls = pollsOf(caller, limits, slackMs);
   const told = polls?.jobs ?? jobsAtResets(caller, limits);
-  const tries = told === null ? triesOf(caller, limits, slackMs, usualPauses([apart], slackMs)) : null;
+  const tries =
+    told === null && plain.refused > 0
+      ? triesOf(caller, limits, slackMs, usualPauses([apart], slackMs))
+      : null;
   const { jobs, guess } =
     tries !== null && isToldByMany(tries, caller)
       ? tries

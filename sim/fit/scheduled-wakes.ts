@@ -96,12 +96,11 @@ function restsAtWeekends(starts: readonly Start[], { startedAtMs, endedAtMs }: R
 
 /** Returns each caller's sessions from these starts on; each goes on until a pause that is longer than those within. */
 function sessionsFrom(starts: readonly Start[]): ReadonlyMap<Profile, readonly WokenSession[]> {
+  const callers = new Set(starts.map(({ caller }) => caller));
+  const startsOf = new Map([...callers].map((caller) => [caller, caller.jobs.map(({ startMs }) => startMs)]));
   const firsts = starts.map(({ caller, atMs }) => ({
     caller,
-    first: placeOf(
-      caller.jobs.map(({ startMs }) => startMs),
-      atMs,
-    ),
+    first: placeOf(startsOf.get(caller) ?? [], atMs),
     eventMs: Math.floor(atMs / minuteMs) * minuteMs,
   }));
   const gapsMs = firsts.flatMap(({ caller, first, eventMs }) =>

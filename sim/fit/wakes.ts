@@ -69,7 +69,8 @@ function eventsIn(
   const clocked = clockedIn(crowds[0] as Crowd, recording).map((found) =>
     spreadOf(found, crowds[0] as Crowd),
   );
-  const woken = new Map([...absences, ...timedAmong(absencesOf(visitors), clocked, recording)]);
+  const timed = clocked.length === 0 ? [] : timedAmong(absencesOf(visitors), clocked, recording);
+  const woken = new Map([...absences, ...timed]);
   const byClock = clocked.map(({ clock, spanMs }) => wakesBy(clock, spanMs, woken, true));
   return [...byClock, ...wakesOfDays(crowds, absences, (ms) => isNear(byClock, ms), recording)];
 }
