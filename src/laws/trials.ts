@@ -95,7 +95,7 @@ export class Trials<K extends LawKind> {
     if (this.#signal?.aborted) throw new fc.PreconditionFailure(true);
     if (!isAgain) this.#law.note(script, adderTo(this.voidRuns), adderTo(this.changedRuns));
     fc.pre(!this.#law.isVoid(script));
-    this.#runs += 1;
+    if (!isAgain) this.#runs += 1;
     const judgement = await this.#judgementOf(script);
     if (judgement === null) return;
     if (!isAgain) {

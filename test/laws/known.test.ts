@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   type CheckOptions,
+  type CheckProgress,
   type CheckReport,
   checkLaws,
   describeLimiter,
@@ -98,6 +99,14 @@ describe("a known counterexample", () => {
     expect([outcome, counterexample, report.ok]).toEqual(["known", undefined, true]);
     expect(known).toBeGreaterThan(5);
     expect(new Set(report.known.map(({ state }) => state))).toEqual(new Set(["broken"]));
+  });
+
+  test("do not count as runs while they are made smaller", async () => {
+    const told: number[] = [];
+    const onProgress = ({ run }: CheckProgress): void => void told.push(run);
+    await check({ ofOne: true, ofTwo: false }, { known: await formsOfTheFirst(), onProgress });
+    expect(told.length).toBeGreaterThan(200);
+    expect(Math.max(...told)).toBe(99);
   });
 
   test("may be told by the seed and the path that its failure prints", async () => {
