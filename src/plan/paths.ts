@@ -79,11 +79,16 @@ function* walk(value: object, lead: string, keys: readonly string[]): Generator<
   for (const [key, member] of Object.entries(value)) {
     if (fixedKeys.has(key) && keys[0] !== "rules" && keys[0] !== "policy") continue;
     if (keys[0] === "policy" && keys.length === 1 && !limitKeys.has(key)) continue;
-    yield* place(member, joined(lead, key.replace(/Ms$/, "")), [...keys, key]);
+    const at = [...keys, key];
+    yield* place(member, joined(lead, isTime(key, at.length - 1, at) ? key.slice(0, -2) : key), at);
   }
 }
 
 const joined = (lead: string, key: string): string => (lead === "" ? key : `${lead}.${key}`);
+
+/** Tells whether a key's member is a time. Names of quotas and callers are keys as well, and may end in Ms. */
+const isTime = (key: string, at: number, keys: readonly string[]): boolean =>
+  key.endsWith("Ms") && !["quotas", "organizations", "users"].includes(keys[at - 1] ?? "");
 
 /** Greatest length of a list of settings. Longer ones are data, such as measured latencies. */
 const listMost = 20;
@@ -92,13 +97,13 @@ function* place(value: unknown, path: string, keys: readonly string[]): Generato
   const key = keys.at(-1) ?? "";
   const at = { path, keys, choices: null, span: false };
   const isShare = key === "loss" || key === "share";
-  const unit = keys.some((name) => name.endsWith("Ms")) ? "ms" : isShare ? "share" : "count";
+  const unit = keys.some(isTime) ? "ms" : isShare ? "share" : "count";
   if (key === "user" && keys[0] === "populations") yield { ...at, unit: "count" };
   else if (typeof value === "number") yield { ...at, unit };
   else if (typeof value === "boolean" || (typeof value === "string" && keys[1] === "semantics"))
     yield { ...at, unit: "choice", choices: choicesOf(keys) };
   else if (isObject(value) && !ArrayBuffer.isView(value) && Object.keys(value).length <= listMost) {
-    const isSpread = key.endsWith("Ms");
+    const isSpread = isTime(key, keys.length - 1, keys);
     if (isSpread) yield { ...at, unit, span: true };
     if (!isSpread || isSpan(value)) yield* walk(value, path, keys);
   }
@@ -165,8 +170,8 @@ function withLimits(scenario: Scenario, factor: number): Scenario {
     if (!isObject(value)) return value;
     const entries = Object.entries(value).map(([key, member]) => [
       key,
-      key === "limit" || key === "capacity" || key === "amount"
-        ? Math.max(1, Math.round(Number(member) * factor))
+      typeof member === "number" && ["limit", "capacity", "amount"].includes(key)
+        ? Math.max(1, Math.round(member * factor))
         : scaled(member),
     ]);
     return Object.fromEntries(entries) as unknown;

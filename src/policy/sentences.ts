@@ -90,8 +90,12 @@ function calendarSentence({ calendar, zone }: Calendar): string {
   return `Windows reset ${resetDays[calendar]} at 00:00 in ${zone}${zone === "UTC" ? "" : `: by UTC at ${hours}`}.`;
 }
 
-/** Returns the time of day by UTC: `08:00`. */
-const hourOf = (atMs: number): string => new Date(atMs).toISOString().slice(11, 16);
+/** Returns the time of day by UTC: `08:00`, `08:00:30`, `08:00:30.500`. */
+const hourOf = (atMs: number): string =>
+  new Date(atMs)
+    .toISOString()
+    .slice(11, 23)
+    .replace(/(?::00)?\.000$/, "");
 
 function chargeSentences({ when, fits, refused, refusedByOther }: Charge): string[] {
   return [

@@ -1,10 +1,11 @@
 // Places of a scenario that may be varied: which there are, in which unit, and between which bounds.
 import { defineScenario, rest, worker } from "spillway/scenario";
 import { expect, test } from "vitest";
-import { changeScenario, findPlace, placesOf } from "../../src/plan/paths.ts";
+import { changeScenario, findPlace, limitsPath, placesOf } from "../../src/plan/paths.ts";
 import { parsePolicy } from "../../src/policy/parse.ts";
 import { presets } from "../../src/policy/presets.ts";
 import { SpillwayError } from "../../src/rules/errors.ts";
+import { parseRules } from "../../src/rules/parse.ts";
 import { switchValues } from "../../src/rules/switches.ts";
 
 const scenario = defineScenario({
@@ -56,6 +57,40 @@ test("are those of the populations, of the run, and of the default rules where t
     ...["service.time ms +", "service.time.least ms", "service.time.most ms", "service.queue count"],
     ...["outages.0.at ms", "outages.0.for ms", "outages.0.share share", "clocks.apart ms"],
   ]);
+});
+
+test("names of quotas and callers are no times, whatever they end in", () => {
+  const algorithm = { kind: "token-bucket", capacity: 50, refill: { amount: 1, everyMs: 1_000 } };
+  const policy = parsePolicy({
+    ...{ version: 2, name: "names" },
+    quotas: { callsMs: { algorithm, key: ["user"] } },
+    operations: { call: { uses: { callsMs: 1 } } },
+  });
+  const told = (given: typeof scenario) =>
+    placesOf(given)
+      .filter(({ path, unit }) => path.includes("Ms") && unit !== "choice")
+      .map(({ path, unit, span }) => `${path} ${unit}${span ? " +" : ""}`);
+  const at = "policy.quotas.callsMs.algorithm";
+  expect(told({ ...scenario, policy })).toEqual([
+    ...[`${at}.capacity count`, `${at}.refill.amount count`, `${at}.refill.every ms`],
+  ]);
+  const limit = { rest: { limit: 5 } };
+  const rules = parseRules({ organizations: { acmeMs: limit }, users: { "acme/annMs": limit } });
+  expect(told({ ...scenario, rules })).toEqual([
+    "rules.organizations.acmeMs.rest.limit count",
+    "rules.users.acme/annMs.rest.limit count",
+  ]);
+});
+
+test("every limit times a factor changes no quota whose name is that of a limit", () => {
+  const algorithm = { kind: "fixed-window", limit: 50, windowSeconds: 60 };
+  const policy = parsePolicy({
+    ...{ version: 2, name: "names" },
+    quotas: { limit: { algorithm, key: ["user"] } },
+    operations: { call: { uses: { limit: 1 } } },
+  });
+  const changed = changeScenario({ ...scenario, policy }, [{ path: limitsPath, value: 1.1 }]);
+  expect(changed.policy?.quotas["limit"]).toMatchObject({ algorithm: { limit: 55 } });
 });
 
 /** Returns what is allowed in place of a value that is none; `null` where it is one. */

@@ -71,6 +71,16 @@ describe("a quota", () => {
       told(window(86_400, { anchor: { offsetMs: 3_600_000 } })),
       [`${grid.slice(0, -1)}, moved by 1 hour: they reset at 01:00 UTC.`, free],
     ],
+    [
+      "beside it by seconds",
+      told(window(86_400, { anchor: { offsetMs: 90_000 } })),
+      [`${grid.slice(0, -1)}, moved by 90 seconds: they reset at 00:01:30 UTC.`, free],
+    ],
+    [
+      "beside it by less",
+      told(window(86_400, { anchor: { offsetMs: 500 } })),
+      [`${grid.slice(0, -1)}, moved by 500 ms: they reset at 00:00:00.500 UTC.`, free],
+    ],
     ["of days", told(window(86_400)), [`${grid.slice(0, -1)}: they reset at 00:00 UTC.`, free]],
     ["of a calendar", told(ofCalendar("day", "UTC")), ["Windows reset every day at 00:00 in UTC.", free]],
     [
