@@ -57,7 +57,7 @@ export class RecordedJob {
 }
 
 /** A refusal that another attempt followed, with the resets that it showed, or else those of the rules' grid. */
-export interface RetrySample extends RefusalSaid {
+export interface RetrySample extends Required<RefusalSaid> {
   /** Time from the refusal's arrival to the next attempt, ms. */
   readonly waitMs: number;
   /** Arrival of the refusal, ms since the epoch. */
@@ -66,8 +66,6 @@ export interface RetrySample extends RefusalSaid {
   readonly attempt: number;
   /** Wait before this attempt, ms. 0 for a first one. */
   readonly beforeMs: number;
-  readonly cost: number;
-  readonly userCost: number;
 }
 
 export interface Jobs {

@@ -1,10 +1,11 @@
 // The result of a fit, as plain data: populations, and the reason for each of their numbers. `source.ts` makes both the
 // scenario and its source text of this data.
+
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { AdaptInput } from "../../src/scenario/behaviours/adapt.ts";
+import type { Outage } from "../../src/scenario/network.ts";
 import type { Untold } from "../../src/scenario/scenario.ts";
-import type { FittedOutage } from "./outages.ts";
 import type { FittedPaces } from "./paces.ts";
 import type { FittedRetry } from "./policies.ts";
 import type { CallTraits } from "./recorded-call.ts";
@@ -185,7 +186,7 @@ export interface FittedModel {
     readonly lateness: FittedSpread | null;
     readonly reason: string;
   };
-  readonly outages: readonly FittedOutage[];
+  readonly outages: readonly Outage[];
   readonly populations: readonly FittedPopulation[];
   /** Number of calls that were read, without those that no quota counts. */
   readonly calls: number;

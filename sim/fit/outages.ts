@@ -1,19 +1,10 @@
 // Finds outages in a recording: spells in which calls of several callers failed. A call that fails now and then is none.
 import { ln } from "../../src/scenario/elementary.ts";
+import type { Outage } from "../../src/scenario/network.ts";
 import { isFailure } from "../../src/wire/outcome.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import type { Recording } from "./recording.ts";
 import { SortedSample } from "./statistics.ts";
-
-/** An outage that was recorded. */
-export interface FittedOutage {
-  /** Start, ms from the recording's start, and length, ms; both in whole seconds. */
-  readonly atMs: number;
-  readonly forMs: number;
-  readonly answer: 503 | "none";
-  /** Share of the calls sent meanwhile that failed. */
-  readonly share: number;
-}
 
 /** Least probability that a call fails in an outage. */
 const shareOfOutage = 0.5;
@@ -38,7 +29,7 @@ interface Failure {
 }
 
 /** Returns the outages, in the order of time; none for a log that shows no status. */
-export function outagesIn({ callers, calls, startedAtMs }: Recording): readonly FittedOutage[] {
+export function outagesIn({ callers, calls, startedAtMs }: Recording): readonly Outage[] {
   const failed = callers.flatMap((caller, index) =>
     caller.calls.filter(({ status }) => isFailure(status)).map((call) => ({ call, caller: index })),
   );
@@ -85,7 +76,7 @@ function spellsOf(failures: readonly Failure[], usual: number, calls: number): r
   return spells.toSorted((a, b) => b.score - a.score).map((spell) => spell.failures);
 }
 
-function outageOf(spell: readonly Failure[], startedAtMs: number): FittedOutage {
+function outageOf(spell: readonly Failure[], startedAtMs: number): Outage {
   const [first, last] = [spell[0], spell.at(-1)] as [Failure, Failure];
   const share = spell.length / (last.place - first.place + 1);
   const fromMs = Math.floor((first.call.atMs - startedAtMs) / 1000) * 1000;

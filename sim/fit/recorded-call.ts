@@ -1,6 +1,7 @@
 // One call of a recording, the traits that it shares with other calls, and the headers of a refusal.
+
 import type { Policy } from "../../src/policy/policy.ts";
-import { ABSENT } from "../../src/scenario/client.ts";
+import { ABSENT, type ClientEvent } from "../../src/scenario/client.ts";
 import { costIn } from "../../src/scenario/policy-told.ts";
 import type { QuotaCall } from "../../src/trace/quota-record.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
@@ -75,15 +76,11 @@ export class CallKinds {
 }
 
 /** Headers of a refusal, in seconds, points or requests; `ABSENT` for a missing header. */
-export interface RefusalSaid {
+export interface RefusalSaid
+  extends Readonly<Pick<ClientEvent, "remaining" | "reset" | "userRemaining" | "userReset" | "retryAfter">> {
   /** Units that the call asks of each of the two windows. Default: the call's cost. */
   readonly cost?: number;
   readonly userCost?: number;
-  readonly remaining: number;
-  readonly reset: number;
-  readonly userRemaining: number;
-  readonly userReset: number;
-  readonly retryAfter: number;
 }
 
 const shownNumber = (value: HeaderValue | undefined): number => (typeof value === "number" ? value : ABSENT);

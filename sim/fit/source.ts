@@ -1,5 +1,6 @@
 // A fitted model → a scenario: as TypeScript for people to read and change, and as the object that this text exports.
 // Both are made from one description.
+
 import type { Policy } from "../../src/policy/policy.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";
@@ -14,6 +15,7 @@ import { together } from "../../src/scenario/behaviours/together.ts";
 import { worker } from "../../src/scenario/behaviours/worker.ts";
 import { graphql, pipelinesQuery, rest, status } from "../../src/scenario/calls.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
+import type { Outage } from "../../src/scenario/network.ts";
 import { exponential } from "../../src/scenario/retries/exponential.ts";
 import { fixed } from "../../src/scenario/retries/fixed.ts";
 import { none } from "../../src/scenario/retries/none.ts";
@@ -34,7 +36,6 @@ import {
   written,
 } from "./expression.ts";
 import type { FittedBehaviour, FittedCall, FittedModel, FittedPopulation, RulesFrom } from "./model.ts";
-import type { FittedOutage } from "./outages.ts";
 import {
   adaptExpression,
   arrivalsExpression,
@@ -154,7 +155,7 @@ const errorExpression = ({ untold }: FittedModel, error?: FitError): Expression 
     ? null
     : json(untold.length === 0 ? error : { ...error, untold });
 
-const outageExpression = ({ atMs, forMs, answer, share }: FittedOutage): Expression =>
+const outageExpression = ({ atMs, forMs, answer, share }: Outage): Expression =>
   object({
     at: timeText(atMs),
     for: timeText(forMs),

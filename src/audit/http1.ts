@@ -1,16 +1,14 @@
 // Reads answers of HTTP/1 from a bare connection: heads, and bodies of a given length, in chunks, or up to the end of
 // the connection.
 import type { Socket } from "node:net";
+import type { Got } from "../connect/send.ts";
 
-interface Message {
+export interface Message extends Got {
   readonly receivedMs: number;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: string;
 }
 
 /** A message and the bytes after it; `null` while the message is incomplete. */
-type Parsed = { readonly message: Omit<Message, "receivedMs">; readonly rest: Buffer } | null;
+type Parsed = { readonly message: Got; readonly rest: Buffer } | null;
 
 /**
  * Reads the answers to requests of these methods, in order.

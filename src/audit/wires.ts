@@ -1,5 +1,6 @@
 // The audit's sockets: undici for plain calls, Node for HTTP/2, and raw connections for what no tidy client sends:
 // pipelining, HTTP/1.0, requests that break off. Tokens go into requests, and nowhere else.
+
 import { connect as connectHttp2 } from "node:http2";
 import { connect, isIP, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +13,7 @@ import type { Target } from "../connect/target.ts";
 import { credentialOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
 import { headerText } from "../wire/fields.ts";
-import { readMessages } from "./http1.ts";
+import { type Message, readMessages } from "./http1.ts";
 import type { Shot } from "./step.ts";
 
 export interface WiresOptions extends ConnectionOptions {
@@ -26,13 +27,8 @@ export interface WiresOptions extends ConnectionOptions {
 }
 
 /** The answer that came back; `status` is 0 if none did. */
-export interface Raw {
+export interface Raw extends Message {
   readonly sentMs: number;
-  readonly receivedMs: number;
-  readonly status: number;
-  /** Headers by lower-case name; a doubled header is joined by ", ". */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: string;
   readonly error: string | null;
 }
 

@@ -1,6 +1,8 @@
 // Limits of a target for which the user names none. Map proposes a policy from answers of the target's own URL. Some
 // answers come just before and after a window's end. The audit judges nothing that the answers leave open.
+
 import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditOptions } from "../audit/run.ts";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { hintFor, inWords, NoAnswer } from "../connect/no-answer.ts";
 import { openSender, type Send } from "../connect/send.ts";
@@ -14,7 +16,6 @@ import type { Policy } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
 import type { PolicyToken } from "../policy/tokens.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import type { Rules } from "../rules/rules.ts";
 import { counted } from "../rules/words.ts";
 import { readAnswer } from "../wire/read-answer.ts";
 import { sayProposal } from "./map.ts";
@@ -25,14 +26,9 @@ export interface Given extends ConnectionOptions {
   readonly tokensFile: string;
 }
 
-export interface AuditLimits {
+export interface AuditLimits extends Pick<AuditOptions, "policy" | "rules" | "tokens" | "unsettled"> {
   readonly target: Target;
-  readonly policy: Policy;
-  readonly rules: Rules | null;
-  readonly tokens: readonly PolicyToken[];
   readonly assumptions: readonly string[];
-  /** Reason why the audit judges no limits and no lengths of windows. */
-  readonly unsettled?: string | undefined;
 }
 
 /** Answers that map reads, and the pause between them, ms: resets move, and the part of a second differs. */

@@ -4,10 +4,7 @@ import type { Population, Scenario } from "../scenario/scenario.ts";
 import { seatingOf, seatsOf } from "../scenario/seats.ts";
 
 /** Caller of a client's calls. */
-export interface Caller {
-  readonly organization: string;
-  readonly user: string;
-  readonly token: string;
+export interface Caller extends Pick<Token, "organization" | "user" | "token"> {
   /** Attributes that the token stands for, under a policy. */
   readonly attributes?: Readonly<Record<string, string>>;
 }

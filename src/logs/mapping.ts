@@ -1,8 +1,9 @@
 // Guesses what each column of a log means: by its name, then by its values. The guess is shown, and options correct it.
 // A column that an option names is taken as it is.
+
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
-import type { DateOrder, DurationUnit } from "./choices.ts";
+import type { DateOrder, DurationUnit, LogOptions } from "./choices.ts";
 import {
   type ColumnUse,
   type GuessedRole,
@@ -22,23 +23,19 @@ import type { LogSample, SampledColumn } from "./sniff.ts";
 import { dateOrderOf, instantOf, isClock, isDay, isTime, timeForms } from "./time-text.ts";
 
 /** Choices of the options. */
-export interface MappingFlags {
+export interface MappingFlags extends Pick<LogOptions, "tokenColumn" | "durationUnit" | "timeIs" | "dates"> {
   /** Columns by role. */
   readonly columns?: Readonly<Partial<Record<NamedRole, string>>>;
-  /** Column of tokens, in place of a user's. */
-  readonly tokenColumn?: string | undefined;
-  readonly durationUnit?: DurationUnit | undefined;
-  readonly timeIs?: "start" | "end" | undefined;
-  /** Order of day and month in dates that are numbers alone. */
-  readonly dates?: DateOrder | undefined;
 }
 
 export interface LogMapping {
   readonly uses: readonly ColumnUse[];
+  /** True if callers are known by tokens, which are only shown as fingerprints. */
   readonly userIsToken: boolean;
   /** True if some column holds tokens, whether it is used or not. */
   readonly hasTokens: boolean;
   readonly durationUnit: DurationUnit;
+  /** `end` if the log is written when a request ends: it began `duration` before. */
   readonly timeIs: "start" | "end";
   /** Order of day and month in dates that are numbers alone. */
   readonly dates: DateOrder;

@@ -1,5 +1,6 @@
 // Reads a row's fields into columns, or tells why it cannot. Every format comes through here, so that a path, a time or
 // a cost means the same in all of them.
+
 import { type Callers, EVERYONE } from "./callers.ts";
 import {
   ACTUAL,
@@ -15,7 +16,6 @@ import {
   textOf,
   USER,
 } from "./cells.ts";
-import type { DateOrder } from "./choices.ts";
 import {
   decimal,
   GET,
@@ -32,6 +32,7 @@ import {
   whole,
 } from "./field-values.ts";
 import { InstantReader } from "./instant.ts";
+import type { LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { PathFilter } from "./path-filter.ts";
 import { PathMemory } from "./path-memory.ts";
@@ -39,19 +40,10 @@ import { GRAPHQL_PATH, RequestPath, STATUS_PATH } from "./request-path.ts";
 import { costMost, defaultOrganization, GRAPHQL_CALL, OTHER_CALL, REST_CALL, STATUS_CALL } from "./rows.ts";
 import type { LogZone } from "./zone-clock.ts";
 
-export interface RowSettings {
-  /** True if callers are known by tokens, which are only shown as fingerprints. */
-  readonly userIsToken: boolean;
+export interface RowSettings
+  extends Pick<LogMapping, "userIsToken" | "timeIs" | "dates" | "clockMs" | "organization"> {
   /** Milliseconds in one unit of the durations. */
   readonly durationUnitMs: number;
-  /** `end` if the log is written when a request ends: it began `duration` before. */
-  readonly timeIs: "start" | "end";
-  /** Order of day and month in dates that are numbers alone. */
-  readonly dates: DateOrder;
-  /** Step of the log's clock, ms. */
-  readonly clockMs: number;
-  /** Organization of rows that name none, and whose user has not named one; `null`: `default`. */
-  readonly organization: string | null;
   /** Points of a GraphQL call whose row does not tell them; `null`: such a row cannot be read. */
   readonly graphqlCost: number | null;
   readonly statusPath?: string | undefined;

@@ -4,7 +4,7 @@ import type { FigureUnit } from "../rules/figures.ts";
 import { amountAxis, amountText, chartDrawing, gridOf } from "./axes.ts";
 import { nameAxis, nameAxisMargins } from "./call-bars.ts";
 import { type ChartOption, type DrawItem, pointOf } from "./echarts.ts";
-import type { Layout, LegendEntry, Picture } from "./picture.ts";
+import type { Layout, Picture } from "./picture.ts";
 
 export interface IntervalRow {
   readonly name: string;
@@ -15,10 +15,7 @@ export interface IntervalRow {
   readonly color: string;
 }
 
-export interface IntervalRows {
-  readonly id: string;
-  readonly title: string;
-  readonly label: string;
+export interface IntervalRows extends Pick<Picture, "id" | "title" | "label" | "legend"> {
   /** Names of a row, and of its measured figure. */
   readonly what: string;
   readonly figure: string;
@@ -28,7 +25,6 @@ export interface IntervalRows {
   readonly rows: readonly IntervalRow[];
   /** Line through all rows: a goal, a limit. */
   readonly line: { readonly at: number; readonly name: string } | null;
-  readonly legend: readonly LegendEntry[];
 }
 
 const rowHeight = 24;

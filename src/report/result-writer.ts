@@ -1,12 +1,11 @@
 // Writes the folders of runs, plans and replays: their parts, their owners, and the files that a new result replaces.
+
 import { copyFile, link, open, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type FolderNames, FolderWriter } from "../files/folder-writer.ts";
 import { makeOwnFolder, writeWhole, writing } from "../files/whole-file.ts";
 import { SpillwayError } from "../rules/errors.ts";
-import type { Summary } from "../summary/summary.ts";
-import type { Verdict } from "../verify/verdict.ts";
-import { k6Folder, picturesFolder, type RunRecord, runFiles } from "./run.ts";
+import { k6Folder, picturesFolder, type Run, runFiles } from "./run.ts";
 import { hasFile } from "./run-folder.ts";
 
 /** Name of the file that makes a folder whole, by what the folder holds. */
@@ -137,12 +136,8 @@ async function linkedPictures(html: string, beside: string): Promise<string[]> {
 /** Lines of a trace without their ends; or a finished file, which is moved into the folder. */
 export type TraceLines = Iterable<string> | AsyncIterable<string> | { readonly moveFrom: string };
 
-export interface RunParts {
-  readonly record: RunRecord;
+export interface RunParts extends Run {
   readonly trace: TraceLines;
-  readonly summary: Summary;
-  /** `null` if the run was not judged. */
-  readonly verdict: Verdict | null;
 }
 
 /**
@@ -165,10 +160,7 @@ export async function writeRun(folder: string, { trace, ...parts }: RunParts): P
 }
 
 /** Writes the verdict, the summary and the record of a run. */
-export async function writeParts(
-  writer: FolderWriter,
-  { record, summary, verdict }: Omit<RunParts, "trace">,
-): Promise<void> {
+export async function writeParts(writer: FolderWriter, { record, summary, verdict }: Run): Promise<void> {
   await writer.write(runFiles.verdict, json(verdict));
   await writer.write(runFiles.summary, json(summary));
   await writer.write(runFiles.record, json(record));

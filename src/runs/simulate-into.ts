@@ -1,4 +1,5 @@
 // A simulation, written into a run folder as it happens, then judged.
+
 import { createReadStream } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,24 +12,20 @@ import { counted } from "../rules/words.ts";
 import { unfinishedTrace } from "../trace/unfinished.ts";
 import { encodeHeader } from "../trace/write.ts";
 import { type KeptRun, keepRun } from "./keep-run.ts";
+import type { LoadIntoOptions } from "./load-into.ts";
 import { openPlace, type RunPlace } from "./open-place.ts";
 import { Pace, paceText } from "./pace.ts";
 import type { SimulationFacts, TracePart } from "./simulate-job.ts";
 import { version } from "./version.ts";
 
-export interface SimulateIntoOptions {
+export interface SimulateIntoOptions
+  extends Pick<LoadIntoOptions, "command" | "notes" | "compare" | "onProgress"> {
   /** Lines of the trace, as they are simulated. */
   readonly parts: AsyncIterable<SimulationFacts | TracePart>;
   /** Signal at which the parts end soon. */
   readonly signal?: { readonly aborted: boolean } | undefined;
   /** The scenario's file or name, as it was named. */
   readonly file: string | null;
-  /** Command that repeats the run. */
-  readonly command: string;
-  readonly notes?: readonly string[];
-  /** Another run's folder, to be shown beside this one. */
-  readonly compare?: string | undefined;
-  readonly onProgress?: ((text: string) => void) | undefined;
   /** Clock of the progress, ms. Default: the machine's. */
   readonly clock?: (() => number) | undefined;
 }

@@ -1,4 +1,5 @@
 // A scenario in virtual time, as the lines of its trace or as its figures alone.
+
 import { type LimiterSimulation, simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
 import type { Likeness } from "../../sim/likeness.ts";
 import { type Measurement, type MeasureStep, measureSteps } from "../../sim/measure.ts";
@@ -6,14 +7,12 @@ import { type SimulateOptions, type Simulation, simulate } from "../../sim/simul
 import { type QuotaSimulation, simulateQuotas } from "../../sim/simulate-quotas.ts";
 import type { SwarmTarget } from "../../sim/swarm/swarm.ts";
 import { parseFault } from "../faults/choice.ts";
-import type { Policy } from "../policy/policy.ts";
 import type { RunRecord } from "../report/run.ts";
 import { claimsInTraces } from "../rules/algorithms.ts";
 import type { LawName } from "../rules/laws.ts";
 import { parseRules } from "../rules/parse.ts";
-import type { Rules } from "../rules/rules.ts";
 import type { Token } from "../rules/tokens.ts";
-import { adjustScenario } from "../scenario/adjust.ts";
+import { type Adjustments, adjustScenario } from "../scenario/adjust.ts";
 import { adviseScenario } from "../scenario/advice.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 import { seatingLike } from "../scenario/seats.ts";
@@ -178,12 +177,7 @@ class Parts {
   }
 }
 
-interface Changes {
-  readonly seed?: number | undefined;
-  readonly durationMs?: number | undefined;
-  readonly rules?: Rules | undefined;
-  /** Limits of any API, in place of rules. */
-  readonly policy?: Policy | undefined;
+interface Changes extends Pick<Adjustments, "seed" | "durationMs" | "rules" | "policy"> {
   /** Tokens whose names the trace has. */
   readonly tokens?: readonly Token[] | null | undefined;
   /** Folder of a run whose start, duration, seed, rules, users and network are taken. */

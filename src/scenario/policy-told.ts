@@ -1,15 +1,14 @@
 // Readings that a client is told of an answer under a policy: the two that leave it least room, in whole seconds.
 import { costAsked, limitOf, quotaFor } from "../policy/effective.ts";
 import type { Policy } from "../policy/policy.ts";
+import type { AnswerReading } from "../wire/read-answer.ts";
+import type { ReadTime } from "../wire/times.ts";
 import { ABSENT, type ClientEvent } from "./client.ts";
 
 /** A quota as an answer shows it; `null` for what it does not tell. */
-interface Shown {
+interface Shown extends Pick<AnswerReading, "limit" | "remaining" | "used"> {
   readonly quota: string;
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  readonly used: number | null;
-  readonly reset: { readonly afterMs: number | null; readonly atMs: number | null } | null;
+  readonly reset: Pick<ReadTime, "afterMs" | "atMs"> | null;
 }
 
 /** An answer as it was read, and the call that it is to. */

@@ -1,7 +1,9 @@
 // The trace record, version 2 (FORMAT.md, "Version 2"): calls and readings by the quotas of any policy.
+
 import type { Policy } from "../policy/policy.ts";
 import type { WireOutcomeKind } from "../policy/wire-data.ts";
 import { REFUSED } from "../wire/outcome.ts";
+import type { AnswerReading } from "../wire/read-answer.ts";
 import type { ReadTime } from "../wire/times.ts";
 import type { TraceHeader } from "./record.ts";
 
@@ -15,11 +17,8 @@ export interface QuotaTraceHeader extends Omit<TraceHeader, "version" | "rules" 
 }
 
 /** One quota as an answer showed it; `null` for what it did not show. */
-export interface QuotaReading {
+export interface QuotaReading extends Pick<AnswerReading, "limit" | "remaining" | "used"> {
   readonly quota: string;
-  readonly limit: number | null;
-  readonly remaining: number | null;
-  readonly used: number | null;
   readonly reset: ReadTime | null;
 }
 

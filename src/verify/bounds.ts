@@ -10,22 +10,13 @@ import type { Owner } from "../rules/rules.ts";
 import type { TraceTime } from "./clock.ts";
 import type { LawFinding } from "./finding.ts";
 import { type Mark, returnedOf } from "./mark.ts";
+import type { PlacesInput } from "./places.ts";
 
-export interface BoundsTask {
-  /** Marks that show this window. */
-  readonly marks: readonly Mark[];
+export interface BoundsTask extends PlacesInput {
   /** Marks of calls that show a later window, and may have been charged to this one. */
   readonly others: readonly Mark[];
-  readonly limit: number;
-  readonly time: TraceTime;
-  readonly fromZero: boolean;
-  /** Instant at which the trace had surely begun. An answer to a later call shows all charges from before the trace. */
-  readonly startedBy: number;
-  readonly complete: boolean;
   /** Sending from which on the answer to a call shows a state after which unknown calls give nothing back. */
   readonly keptFrom: number;
-  readonly certainFrom: number;
-  readonly binding: boolean;
   /** Owner of the window, if it counts its own refusals: one passes the limit by its own charge. Otherwise `null`. */
   readonly countsOwn: Owner | null;
 }

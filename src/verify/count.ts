@@ -1,5 +1,6 @@
 // Counts of either version of the trace: of one owner and scope by rules, or of one key and quota by a policy. Each
 // comes with what bounds it beyond its windows.
+
 import type { TraceHeader } from "../trace/record.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { KnownNumbers } from "./answer-laws.ts";
@@ -9,31 +10,23 @@ import type { Docket } from "./docket.ts";
 import { EnforcedEvidence } from "./enforced-evidence.ts";
 import type { Enforcement } from "./enforcement.ts";
 import type { Holding } from "./held-rows.ts";
-import type { Hypotheses } from "./hypotheses.ts";
 import { OpenWindows } from "./open-windows.ts";
 import { OversizeCalls } from "./oversize.ts";
 import { JudgedQuota } from "./quota.ts";
 import type { QuotaName } from "./quota-name.ts";
+import type { QuotaSetting } from "./quota-setting.ts";
 import type { RefusalOrder } from "./refusal-order.ts";
 import { SpanTotals } from "./span-totals.ts";
 import { phasedMsMost, TargetPhase } from "./target-phase.ts";
-import { resetLeast, resetMost, type Terms } from "./terms.ts";
+import { resetLeast, resetMost } from "./terms.ts";
 import { UnenforcedRefusals } from "./unenforced-refusals.ts";
 import type { Unexplained } from "./unknowns.ts";
 import type { UnreadJudge } from "./unread.ts";
 import { type UnreadFacts, unreadJudges } from "./unread-judges.ts";
 import { WindowColumns } from "./window-columns.ts";
-import type { WindowShapes } from "./window-shapes.ts";
 
 /** Common facts of the counts of one scope, or of one quota of a policy. */
-export interface CountKind {
-  readonly terms: Terms;
-  readonly hypotheses: Hypotheses;
-  /** True if a call may hold more than its final charge, and give the difference back. */
-  readonly givesBack: boolean;
-  /** Shapes that windows show in a trace without rules; otherwise `null`. */
-  readonly shapes: WindowShapes | null;
-}
+export type CountKind = Pick<QuotaSetting, "terms" | "hypotheses" | "givesBack" | "shapes">;
 
 /** Fixed windows, as rules or a policy define them. */
 export interface KnownWindows {

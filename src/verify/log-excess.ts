@@ -13,10 +13,7 @@ import type { UnreadCall, UnreadJudge } from "./unread.ts";
 const excessesMost = 1000;
 
 /** A call by which more was let through than the limit. */
-interface Excess {
-  readonly line: number;
-  readonly from: number;
-  readonly to: number;
+interface Excess extends Pick<UnreadCall, "line" | "from" | "to"> {
   readonly admitted: number;
 }
 

@@ -1,5 +1,6 @@
 // A mark: what one answer says of one window, and what its call may have charged there. Counts are judged by marks
 // alone.
+
 import type { Owner } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { refuserIn } from "../wire/bodies.ts";
@@ -36,15 +37,10 @@ export interface Counted {
   readonly sure: boolean;
 }
 
-export interface Mark extends Counted, MarkCharge {
+export interface Mark extends Counted, MarkCharge, ShownReading {
   readonly line: number;
   readonly sent: number;
   readonly received: number;
-  readonly limit: number;
-  /** Count that was shown; with `clamped`, the least that it can have been. */
-  readonly count: number;
-  readonly clamped: boolean;
-  readonly reset: number;
   /** `reset_at` of a status body, ms since the epoch on the target's clock. */
   readonly resetAt: number | null;
   /** True for a status body that seems to show the caller's own count as the organization's. A guess, for suspects. */

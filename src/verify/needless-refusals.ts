@@ -10,10 +10,7 @@ import type { UnreadCall, UnreadJudge } from "./unread.ts";
 import { Claims, type MostUsed } from "./use-bounds.ts";
 
 /** A refusal that seems needless. */
-interface Needless {
-  readonly line: number;
-  readonly from: number;
-  readonly to: number;
+interface Needless extends Pick<UnreadCall, "line" | "from" | "to"> {
   readonly cost: number;
   readonly isNamed: boolean;
   /** Most that can have been used when it was refused. */

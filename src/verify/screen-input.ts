@@ -1,23 +1,13 @@
 // One window, as the screen takes it.
-import type { TraceTime } from "./clock.ts";
+import type { BoundsTask } from "./bounds.ts";
 import type { Method } from "./counts-input.ts";
 import { Screened } from "./screened.ts";
 import type { WindowColumns } from "./window-columns.ts";
 import type { MarkColumns } from "./window-sums.ts";
 
-export interface ScreenInput {
+export interface ScreenInput extends Omit<BoundsTask, "marks" | "others" | "countsOwn"> {
   readonly marks: WindowColumns;
   readonly method: Method;
-  readonly limit: number;
-  readonly fromZero: boolean;
-  readonly complete: boolean;
-  readonly startedBy: number;
-  /** Sending from which on nothing unknown is given back (`keptFrom`). */
-  readonly keptFrom: number;
-  readonly certainFrom: number;
-  /** True if the limit, while it is enforced, binds counts from the window's start on. */
-  readonly binding: boolean;
-  readonly time: TraceTime;
   /** Sums over marks that were screened and let go; `null` if all marks are held. */
   readonly screened: Screened | null;
 }

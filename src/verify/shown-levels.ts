@@ -16,10 +16,7 @@ import { Claims, type LeastUsed, type MostUsed } from "./use-bounds.ts";
 const levelsMost = 1000;
 
 /** A level that seems wrong, with the bound that it passes. */
-interface Level {
-  readonly line: number;
-  readonly from: number;
-  readonly to: number;
+interface Level extends Pick<UnreadCall, "line" | "from" | "to"> {
   readonly shown: number;
   /** Least or most that can have been used. */
   used: number;
