@@ -66,7 +66,6 @@ export interface NumericDeployment {
   complete(flight: number, caller: number, call: CallTemplate, nowMs: number): Fate;
 }
 
-/** Deployment that keeps its answers for a trace. */
 export interface TracedDeployment<Answer = AnswerParts> extends NumericDeployment {
   /** Returns the whole answer to this caller's flight, as in traces; the reader may keep it. */
   answer(flight: number, caller: number, call: CallTemplate): Answer;

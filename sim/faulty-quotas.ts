@@ -16,7 +16,6 @@ import { faultDraws } from "./fault-draws.ts";
 import * as Flight from "./flight-table.ts";
 import { type KeepAnswer, keepsAnswers, type QuotaAnswer } from "./quota-answer.ts";
 
-/** Running call. */
 interface Running {
   readonly asked: OperationCall;
   readonly reservation: PolicyReservation | null;

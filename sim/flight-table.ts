@@ -37,7 +37,6 @@ export const USER_COST = 15;
 
 /** Number of integers per flight; the constants below are their places. */
 export const INTS = 32;
-/** Place of the client in the client table. */
 export const CLIENT = 0;
 /** Place of the call among its behaviour's calls. */
 export const TEMPLATE = 1;

@@ -1,7 +1,7 @@
-// Lengths of time, and days in UTC.
-export const minuteMs = 60_000;
-export const hourMs = 60 * minuteMs;
-export const dayMs = 24 * hourMs;
+// Days in UTC.
+import { dayMs, hourMs } from "../../src/rules/duration.ts";
+
+export { dayMs, hourMs, minuteMs } from "../../src/rules/duration.ts";
 
 /** Returns the day of the week, 0 for Sunday. The epoch began on a Thursday. */
 export const weekdayOf = (ms: number): number => (Math.floor(ms / dayMs) + 4) % 7;

@@ -1,6 +1,5 @@
 // The result of a fit, as plain data: populations, and the reason for each of their numbers. `source.ts` makes both the
 // scenario and its source text of this data.
-
 import type { Policy } from "../../src/policy/policy.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import type { AdaptInput } from "../../src/scenario/behaviours/adapt.ts";

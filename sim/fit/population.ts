@@ -19,7 +19,6 @@ export interface PopulationFit {
   readonly rhythms: readonly RhythmFit[];
 }
 
-/** Fits one population to a cluster. */
 export function fittedPopulation(cluster: Cluster, recording: Recording): PopulationFit {
   const { profiles } = cluster;
   const pace = cluster.mixture ? mixturePace(cluster, recording) : paceOf(cluster, recording);

@@ -1,5 +1,4 @@
 // One call of a recording, the traits that it shares with other calls, and the headers of a refusal.
-
 import type { Policy } from "../../src/policy/policy.ts";
 import { ABSENT, type ClientEvent } from "../../src/scenario/client.ts";
 import { costIn } from "../../src/scenario/policy-told.ts";

@@ -159,7 +159,6 @@ function shutIn({ caller, pace }: Profile, limits: Limits): Shut[] {
 const isWithin = (call: RecordedCall | undefined, fromMs: number): boolean =>
   call !== undefined && call.atMs >= fromMs;
 
-/** Returns the calls of each kind of a caller. */
 function byKindOf({ calls }: RecordedCaller): RecordedCall[][] {
   const byKind = new Map<string, RecordedCall[]>();
   for (const call of calls) {

@@ -1,6 +1,5 @@
 // A fitted model → a scenario: as TypeScript for people to read and change, and as the object that this text exports.
 // Both are made from one description.
-
 import type { Policy } from "../../src/policy/policy.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { type Rules, type Scope, scopes } from "../../src/rules/rules.ts";

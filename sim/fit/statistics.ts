@@ -1,5 +1,7 @@
 // The few statistics that `fit` needs, on plain arrays of numbers.
 
+import { rankOf } from "../../src/summary/waits.ts";
+
 /** Number of quantiles that are selected one by one; the next one sorts all values. */
 const lookedForMost = 4;
 
@@ -27,7 +29,7 @@ export class SortedSample {
 
   /** Returns a quantile by nearest rank; 0 if there are no values. */
   quantile(share: number): number {
-    return this.#at(Math.max(1, Math.ceil(share * this.count - 1e-9)) - 1);
+    return this.#at(rankOf(share, this.count) - 1);
   }
 
   /** Returns the value at a place in rising order; 0 if there is none. */

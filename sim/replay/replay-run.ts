@@ -72,7 +72,6 @@ export class ReplayRun {
     this.rows += batch.count;
   }
 
-  /** Finds the calls of a batch. @returns their number */
   #callsOf({ count, atMs, kind, cost, caller }: LogBatch): number {
     const counts = this.#counts;
     if (count > this.#row.length) {

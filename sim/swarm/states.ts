@@ -14,7 +14,6 @@ import { readRefusal, readStatus } from "../../src/wire/bodies.ts";
 import { integerOf as integer } from "../../src/wire/fields.ts";
 import { isRefusal } from "../../src/wire/outcome.ts";
 
-/** Each state in words. */
 export const stateWords = {
   "refused-by-user-alone": "a refusal where the user's window alone lacked room",
   "refused-by-organization-alone": "a refusal where the organization's window alone lacked room",

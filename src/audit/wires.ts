@@ -1,6 +1,5 @@
 // The audit's sockets: undici for plain calls, Node for HTTP/2, and raw connections for what no tidy client sends:
 // pipelining, HTTP/1.0, requests that break off. Tokens go into requests, and nowhere else.
-
 import { connect as connectHttp2 } from "node:http2";
 import { connect, isIP, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,5 @@
 // Limits of a target for which the user names none. Map proposes a policy from answers of the target's own URL. Some
 // answers come just before and after a window's end. The audit judges nothing that the answers leave open.
-
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditOptions } from "../audit/run.ts";
 import type { ConnectionOptions } from "../connect/connection.ts";

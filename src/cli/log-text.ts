@@ -20,7 +20,6 @@ import { pc } from "./colors.ts";
 const rowsMost = 5;
 const widthMost = 48;
 
-/** A column in use. */
 interface UsedColumn {
   /** Role of the column; `token` if it holds tokens, which stand for users. */
   readonly role: string;

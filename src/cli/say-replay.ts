@@ -27,7 +27,6 @@ import type { Terminal } from "./terminal.ts";
 const sparkWidth = 60;
 const usersShown = 10;
 
-/** Says the result of a replay. */
 export function sayReplay(terminal: Terminal, replay: AnyReplay): void {
   const result = replayView(replay);
   const { totals } = result;

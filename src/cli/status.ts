@@ -107,7 +107,6 @@ const barsIn = (reading: Reading): readonly Bar[] =>
 const whoseOf = (reading: Reading): string =>
   "quotas" in reading ? [reading.policy, ...Object.values(reading.caller)].join(", ") : reading.organization;
 
-/** Says one reading. */
 export async function once(reader: Reader, terminal: Terminal): Promise<void> {
   const reading = await reader.read();
   for (const line of barsOf(reading, reading.atMs, process.stdout.columns ?? 100)) terminal.say(line);

@@ -143,7 +143,6 @@ interface Said {
   readonly target: string;
 }
 
-/** Says the result of a swarm. */
 export function saySwarm(terminal: Terminal, result: SwarmResult, { seconds, files, target }: Said): void {
   const { seed, worlds, calls, windows, failures, interrupted, unreached } = result;
   const speed = `${(worlds / Math.max(0.001, seconds)).toFixed(1)} worlds/s`;

@@ -8,7 +8,6 @@ import { printableJson, printableLines } from "../rules/printable.ts";
 import { pc, printedLine } from "./colors.ts";
 
 export interface Terminal {
-  /** Prints lines for people. */
   say(...lines: readonly string[]): void;
   /** Prints lines for people in place of the lines that `redraw` printed last. */
   redraw(lines: readonly string[]): void;

@@ -71,7 +71,6 @@ interface VerbInput<O extends VerbOptions, P extends readonly Operand[]>
   handler(args: ArgsOf<O, P>): Promise<void> | void;
 }
 
-/** Makes a verb. */
 export function defineVerb<const O extends VerbOptions, const P extends readonly Operand[] = readonly []>({
   handler,
   operands,

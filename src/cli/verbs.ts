@@ -32,7 +32,6 @@ export async function verbNamed(name: string): Promise<Verb | null> {
   return Object.hasOwn(modules, name) ? ((await modules[name]?.())?.verb ?? null) : null;
 }
 
-/** Loads all verbs. */
 export async function allVerbs(): Promise<Verb[]> {
   const loaded = await Promise.all(Object.values(modules).map((load) => load()));
   return loaded.map(({ verb }) => verb);

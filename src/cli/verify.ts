@@ -186,7 +186,6 @@ const isFolder = (path: string): Promise<boolean> =>
 
 const widest = Math.max(...lawNames.map((law) => law.length));
 
-/** Says a verdict on a trace. */
 export function sayVerdict(trace: string, verdict: Verdict, terminal: Terminal): void {
   const color = { ok: pc.green, violated: pc.red, unknown: pc.yellow }[verdict.verdict];
   const { records, windows, laws, evidence, violations, accepted = [], inferred = [] } = verdict;

@@ -102,6 +102,5 @@ export function recordOf({ isOwn, blocks: { table, size }, offset }: Kept, calle
   return isOwn ? block + offset : (table.ints[block * INTS + offset] as number);
 }
 
-/** Returns a number of the profile of a record. */
 export const numberOf = (table: CountTable, record: number, place: number): number =>
   table.profiles[table.profileAt(record) + place] as number;

@@ -290,7 +290,6 @@ export class PolicyLimiter {
     return [profileOf(effective), set === undefined ? effective.enforced !== false : set === 1];
   }
 
-  /** Reads all quotas of an operation. */
   #readEach(caller: number, operation: number, nowMs: number): Reading[] {
     const { quotas } = this.#core.operations[operation] as CompiledOperation;
     const read = this.#readings;

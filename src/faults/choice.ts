@@ -11,7 +11,6 @@ import { faults } from "./catalogue.ts";
 import type { Fault, Faulty, FaultyQuotas } from "./fault.ts";
 import { faultyRules } from "./rules-store.ts";
 
-/** A fault and its rate. */
 export interface ChosenFault {
   readonly fault: Fault;
   /** Rate of the fault; 1 if it has no degrees. */

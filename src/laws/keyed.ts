@@ -330,7 +330,6 @@ function readingMistake(reading: KeyedReading, shown: ReadingForm, nowMs: number
 const isInstant = (value: unknown): value is Instant =>
   isObject(value) && typeof value["getTime"] === "function";
 
-/** Returns a keyed answer as a decision. */
 function decisionOf(answer: boolean | KeyedAnswer, nowMs: number, shown: ReadingForm): PartialDecision {
   if (typeof answer === "boolean") return { admitted: answer, refusedBy: answer ? null : "user" };
   const { allowed, retryAfter } = answer;

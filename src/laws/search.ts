@@ -21,7 +21,6 @@ export interface LawKit<K extends LawKind> {
   voidReason(law: LimiterLawName): string | null;
   scripts(law: LimiterLawName): fc.Arbitrary<K["script"]>;
   runs(law: LimiterLawName): LawRuns<K>;
-  /** Limits that its scripts have. */
   readonly limits: ScriptLimits;
   /**
    * Returns a text that is equal for two scripts of one counterexample.
@@ -139,7 +138,6 @@ export class Search<K extends LawKind> {
     return judged === 0 ? { ...report, outcome: "not-observed" } : report;
   }
 
-  /** Returns a counterexample with its outcome. */
   async #told(
     counterexample: Counterexample<K>,
   ): Promise<Pick<LawReport<K>, "outcome" | "plays" | "counterexample">> {

@@ -141,7 +141,6 @@ const errorNames: Readonly<Record<number, string>> = {
 const errorName = ({ error_code: code, error }: RawAnswer): string =>
   errorNames[code] ?? (error.slice(0, 200) || `k6 error ${code}`);
 
-/** Tells a client of an answer. */
 export function tell(event: ClientEvent, answer: TraceableAnswer): void {
   const { organization, user, retryAfter } = answer;
   event.nowMs = answer.receivedMs;

@@ -26,7 +26,6 @@ import { isFailure } from "../wire/outcome.ts";
 import type { TraceableAnswer } from "./answer.ts";
 import type { WindowTerms } from "./lone-window.ts";
 
-/** Bounds of the headers of one window. */
 export interface WindowBounds extends WindowTerms {
   readonly names: Readonly<WindowHeaders<string>>;
   readonly scopeName: string;

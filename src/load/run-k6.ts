@@ -10,7 +10,6 @@ import { SpillwayError } from "../rules/errors.ts";
 import { RawProgress, type RunProgress } from "./raw-progress.ts";
 
 export interface RunK6Options {
-  /** Path of k6. */
   readonly k6: string;
   /** Path of the bundle. */
   readonly script: string;

@@ -14,7 +14,6 @@ import type { LogSample } from "./sniff.ts";
 export interface CallerFlags {
   /** Columns that hold an attribute. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Values for all rows. */
   readonly values: Readonly<Record<string, string>>;
   /** True if an option names the organization of rows that name none. */
   readonly hasOrganization: boolean;

@@ -26,7 +26,6 @@ export interface LineFormat {
   readonly isRow: boolean;
 }
 
-/** The role of each column, by its number. */
 export class ColumnRoles {
   readonly #roles: Uint8Array;
   readonly count: number;

@@ -1,6 +1,5 @@
 // Guesses what each column of a log means: by its name, then by its values. The guess is shown, and options correct it.
 // A column that an option names is taken as it is.
-
 import { closest } from "../rules/closest.ts";
 import { quote, SpillwayError } from "../rules/errors.ts";
 import type { DateOrder, DurationUnit, LogOptions } from "./choices.ts";
@@ -24,7 +23,6 @@ import { dateOrderOf, instantOf, isClock, isDay, isTime, timeForms } from "./tim
 
 /** Choices of the options. */
 export interface MappingFlags extends Pick<LogOptions, "tokenColumn" | "durationUnit" | "timeIs" | "dates"> {
-  /** Columns by role. */
   readonly columns?: Readonly<Partial<Record<NamedRole, string>>>;
 }
 

@@ -5,7 +5,6 @@ import { Columns, rowsOf } from "./ordered-rows.ts";
 import { areOverlapping, LinesAt } from "./overlaps.ts";
 import type { LogBatch } from "./rows.ts";
 
-/** Rows of one file. */
 export interface OrderedStream {
   /** Name of the file. */
   readonly name: string;

@@ -1,6 +1,5 @@
 // Reads a row's fields into columns, or tells why it cannot. Every format comes through here, so that a path, a time or
 // a cost means the same in all of them.
-
 import { type Callers, EVERYONE } from "./callers.ts";
 import {
   ACTUAL,

@@ -9,7 +9,6 @@ export interface LogCaller {
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** Returns the attributes of a caller. */
 export const attributesOfCaller = ({
   organization,
   user,

@@ -16,7 +16,6 @@ export interface KnownFormat {
   readonly name: string;
   readonly policy: Policy;
   readonly wire: WireData;
-  /** Readings of each answer. */
   readonly readings: readonly (readonly AnswerReading[])[];
 }
 

@@ -18,7 +18,6 @@ import { structuredFields } from "./structured.ts";
 /** A wire format, and the readings that answers show by it. */
 export interface BuiltWire {
   readonly wire: WireInput | string;
-  /** Readings of each answer. */
   readonly readings: readonly (readonly AnswerReading[])[];
   /** Forms of resets that were settled, by quota; by `""` if the answer names the quota. */
   readonly resets: ReadonlyMap<string, FoundForm>;

@@ -1,5 +1,6 @@
 // The error that a fit found in its own scenario, applied to intervals of figures and to decisions. Differences between
 // runs show only chance, and not what the scenario gets wrong.
+import { dayMs } from "../rules/duration.ts";
 import type { FigureReference } from "../rules/figures.ts";
 import { weekdayName } from "../rules/words.ts";
 import type { FitError, Scenario } from "../scenario/scenario.ts";
@@ -7,7 +8,6 @@ import type { Interval } from "../summary/plan-result.ts";
 import type { Goal } from "./goals.ts";
 import { shareText } from "./words.ts";
 
-const dayMs = 24 * 3_600_000;
 /** Least share of refused calls at which some calls are refused again and again. */
 const muchRefused = 0.05;
 

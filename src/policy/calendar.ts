@@ -1,11 +1,11 @@
 // Windows of a calendar: days, weeks from Monday on, and months of a time zone, with its clock changes.
+import { dayMs } from "../rules/duration.ts";
 
 export type CalendarUnit = "day" | "week" | "month";
 
 /** Greatest length of each unit, s, without clock changes. */
 export const calendarSeconds = { day: 86_400, week: 604_800, month: 2_678_400 } as const;
 
-const dayMs = 86_400_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string): Intl.DateTimeFormat {

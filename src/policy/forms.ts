@@ -71,7 +71,6 @@ export const byName = <const S extends v.GenericSchema>(
     v.record(key, value),
   ) as unknown as v.GenericSchema<Record<string, v.InferInput<S>>, Record<string, v.InferOutput<S>>>;
 
-/** Value of a form, as read-only data. */
 export type Shape<S extends v.GenericSchema> = Fixed<v.InferOutput<S>>;
 
 /** A read-only value, at any depth: such data is written `as const`. */

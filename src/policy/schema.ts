@@ -123,7 +123,6 @@ const request = {
 export const requestSample = object(request);
 const provoking = v.optional(requestSample);
 
-/** A request that is one call of an operation. */
 export const callSample = object({
   ...request,
   /** Cost of the sample, if its operation's cost is declared. */

@@ -46,7 +46,6 @@ export interface LiveCheckOptions<V extends LiveVerdict> {
   readonly alone: boolean;
   readonly runs: number;
   readonly seed: number;
-  /** Judges a trace. */
   judge(header: TraceHeader, lines: readonly LiveLine[]): Promise<V>;
   readonly onProgress?: (text: string) => void | PromiseLike<void>;
 }

@@ -1,7 +1,7 @@
 // Axes, margins and sizes that the pictures share. Each picture is drawn twice, for a wide and for a narrow screen,
 // since scaled text cannot be read. Colours are CSS variables, so one drawing serves light and dark.
 
-import { duration } from "../rules/duration.ts";
+import { dayMs, duration } from "../rules/duration.ts";
 import type { FigureUnit } from "../rules/figures.ts";
 import { count } from "../rules/words.ts";
 import { type ChartOption, drawChart, drawLayers, type Size } from "./echarts.ts";
@@ -36,7 +36,6 @@ const timeSteps = [
   1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000, 86_400_000,
 ];
 
-const dayMs = 86_400_000;
 /** Width of a character of a label, px, and of the gap between two labels. */
 const characterPx = 6.6;
 const gapPx = 6;

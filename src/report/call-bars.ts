@@ -33,7 +33,6 @@ export interface CallsOverTime {
 
 const trafficHeight = 240;
 
-/** Returns the picture of calls over time, by outcome. */
 export function callsOverTime({ id, title, label, slots, slotMs, lengthMs }: CallsOverTime): Picture {
   const outcomes = outcomesOf(slots);
   const middle = ({ atMs }: CallSlot): number => Math.min(atMs + slotMs / 2, lengthMs);

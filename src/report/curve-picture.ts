@@ -30,7 +30,6 @@ export interface Curve {
   readonly figure: string;
   readonly unit: FigureUnit;
   readonly states: Readonly<Record<PlanState, string>>;
-  /** Points by value. */
   readonly points: readonly CurvePoint[];
   readonly goal: { readonly at: number; readonly name: string } | null;
   /** Value that was found, with its error bar. */

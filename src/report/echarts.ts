@@ -22,7 +22,6 @@ use([BarChart, CustomChart, LineChart, GridComponent, SVGRenderer]);
 export type ChartOption = ComposeOption<
   BarSeriesOption | CustomSeriesOption | LineSeriesOption | GridComponentOption
 >;
-/** Draws one item of a custom series. */
 export type DrawItem = NonNullable<CustomSeriesOption["renderItem"]>;
 export type DrawApi = Parameters<DrawItem>[1];
 

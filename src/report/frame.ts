@@ -7,7 +7,6 @@ import { pageStyle } from "./style.ts";
 // The browser itself enforces that the page fetches nothing and runs no script but the one below.
 const policy = `default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '${scriptHash}'`;
 
-/** A page and the pictures in it. */
 export interface Page {
   readonly html: string;
   /** Returns each picture as SVG and its numbers as CSV, by file name. They are made on demand. */

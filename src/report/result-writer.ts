@@ -1,5 +1,4 @@
 // Writes the folders of runs, plans and replays: their parts, their owners, and the files that a new result replaces.
-
 import { copyFile, link, open, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type FolderNames, FolderWriter } from "../files/folder-writer.ts";

@@ -1,6 +1,10 @@
 // Durations as people write and read them, in one place: scenarios, expected bounds and the command line take the same
 // words.
-const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+export const minuteMs = 60_000;
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
+
+const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: minuteMs, h: hourMs };
 
 /**
  * Returns a reader of amounts with units behind them, such as `1m30s`.
@@ -34,7 +38,7 @@ export function durationReader(
  */
 export const parseDuration = durationReader();
 
-const readWords = durationReader({ min: 60_000 }, " ?");
+const readWords = durationReader({ min: minuteMs }, " ?");
 
 /** Returns `350 ms`, `1.24 s`, `12.4 s`, `2 min 5 s`, `3 h 20 min`. */
 export function duration(ms: number): string {

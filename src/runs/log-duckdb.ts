@@ -2,7 +2,6 @@
 // peer, loaded only here.
 import { SpillwayError } from "../rules/errors.ts";
 
-/** Formats that DuckDB reads. */
 const readers = { parquet: "read_parquet", csv: "read_csv", ndjson: "read_json" } as const;
 export type DuckDbFormat = keyof typeof readers;
 

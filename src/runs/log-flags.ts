@@ -4,6 +4,7 @@ import type { CallerFlags } from "../logs/caller-sources.ts";
 import { defaultGraphqlPath, defaultStatusPath, defaultUnread, type LogOptions } from "../logs/choices.ts";
 import type { MappingFlags } from "../logs/mapping.ts";
 import type { LogSettings } from "../logs/read-logs.ts";
+import { costMost } from "../logs/rows.ts";
 import type { LogZone } from "../logs/zone-clock.ts";
 import { isZone } from "../policy/calendar.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -40,7 +41,7 @@ export function flagsOf(args: LogOptions): MappingFlags {
 
 export function settingsOf(args: LogOptions): LogSettings {
   const graphqlCost = args.graphqlCost ?? null;
-  if (graphqlCost !== null && !(Number.isInteger(graphqlCost) && graphqlCost >= 0 && graphqlCost < 2 ** 31))
+  if (graphqlCost !== null && !(Number.isInteger(graphqlCost) && graphqlCost >= 0 && graphqlCost <= costMost))
     throw usage("--graphql-cost", String(graphqlCost), "a whole number of points");
   return {
     organization: args.organization ?? null,

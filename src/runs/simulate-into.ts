@@ -1,5 +1,4 @@
 // A simulation, written into a run folder as it happens, then judged.
-
 import { createReadStream } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 // A scenario in virtual time, as the lines of its trace or as its figures alone.
-
 import { type LimiterSimulation, simulateLimiter } from "../../sim/adapter/simulate-limiter.ts";
 import type { Likeness } from "../../sim/likeness.ts";
 import { type Measurement, type MeasureStep, measureSteps } from "../../sim/measure.ts";
@@ -43,7 +42,6 @@ export interface SimulationFacts {
   readonly notes: readonly string[];
 }
 
-/** Lines of the trace. */
 export interface TracePart {
   readonly kind: "part";
   /** Whole lines, without the last one's end. */

@@ -1,4 +1,5 @@
 // Arrivals as people write them, and their checks. The words are k6's where k6 has some.
+import { dayMs } from "../rules/duration.ts";
 import type { Stage } from "./arrival-rates.ts";
 import type { ArrivalSchedule, Readied } from "./arrivals.ts";
 import { parseCron } from "./cron.ts";
@@ -91,7 +92,6 @@ export type Arrivals =
 /** Greatest number of arrivals in a unit of time. */
 export const rateMost = 1_000_000;
 const clientsMost = 1_000_000;
-const dayMs = 24 * 3_600_000;
 /** Longest unit of time of a rate, ms. */
 export const timeUnitMostMs = dayMs;
 

@@ -1,5 +1,6 @@
 // Arrivals by a rate: evenly, along straight lines, or at random. Even arrivals are exact to the millisecond. k6
 // computes them in nanoseconds, but either clock shows whole milliseconds only.
+import { hourMs } from "../rules/duration.ts";
 import { ln } from "./elementary.ts";
 import { next32, type RandomState } from "./random.ts";
 
@@ -89,8 +90,6 @@ export interface DayRates {
   /** `steps` keeps a rate for its hour; `lines` goes to the next hour's rate in a straight line. */
   readonly shape: "steps" | "lines";
 }
-
-const hourMs = 3_600_000;
 
 /**
  * Yields the times of a Poisson process whose rate depends on the hour, ms. An arrival is due when the area under the

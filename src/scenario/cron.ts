@@ -1,4 +1,5 @@
 // Cron's five fields, in UTC, and the minutes that they name.
+import { dayMs } from "../rules/duration.ts";
 import type { Mistakes } from "./mistakes.ts";
 
 /** Minutes that a line of cron names. */
@@ -20,8 +21,6 @@ const fields = [
   ["months", 1, 12],
   ["weekdays", 0, 7],
 ] as const;
-
-const dayMs = 24 * 3_600_000;
 
 /**
  * Reads `minute hour day month weekday` and adds what is wrong to `mistakes`. Each field is a star, a number, `a-b`, or

@@ -1,5 +1,6 @@
 // The rhythm of a day and a week: the speed of time for clients who are away. At factor 1, a pause of one busy hour
 // takes an hour. At factor 2 it takes half an hour; at factor 0 it never ends.
+import { dayMs, hourMs } from "../rules/duration.ts";
 import { exp, ln } from "./elementary.ts";
 import type { Mistakes } from "./mistakes.ts";
 import { normalQuantile } from "./normal.ts";
@@ -33,8 +34,6 @@ export interface Rhythm {
   readonly sigma: number;
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const factorMost = 1000;
 /** Stream of the days' draws, beyond every population's. */
 const dayStream = 0x7fff_fffe;

@@ -1,5 +1,6 @@
 // Events that wake many clients at once, at times that nobody knows: a release, an outage's end, a webhook. The run's
 // seed, the group and the hour decide the times, so all clients of a group share them. Or the user's seed decides them.
+import { hourMs } from "../rules/duration.ts";
 import { type CronMinutes, cronTimes, parseCron } from "./cron.ts";
 import { ln } from "./elementary.ts";
 import type { Duration, Mistakes } from "./mistakes.ts";
@@ -55,7 +56,6 @@ export interface Wakes {
   readonly byUser: boolean;
 }
 
-const hourMs = 3_600_000;
 const perDayMost = 1000;
 const groupMost = 999;
 /** Stream of the events' draws, beyond every population's. That of group n is n less. */

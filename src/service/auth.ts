@@ -19,7 +19,6 @@ interface Entry<Who> {
   readonly caller: Who;
 }
 
-/** Returns the callers of tokens, by token. */
 export const callersOf = (tokens: readonly Token[]): [string, TokenOwner][] =>
   tokens.map(({ token, user, organization, scopes }) => [
     token,

@@ -61,7 +61,6 @@ export class RemoteCounters implements RemoteStore {
   /** Does nothing: the other side sweeps by itself. */
   sweep(): void {}
 
-  /** Takes the reply to a letter. */
   take(reply: Reply): void {
     const waiting = this.#waiting.get(reply.number);
     this.#waiting.delete(reply.number);

@@ -2,6 +2,7 @@
 // names and addresses, a short life. Node makes keys and signatures, but no certificates.
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
+import { dayMs } from "../rules/duration.ts";
 
 /** PEM texts. */
 export interface Certified {
@@ -9,7 +10,6 @@ export interface Certified {
   readonly key: string;
 }
 
-const dayMs = 86_400_000;
 const daysMost = 30;
 
 /** Returns a DER value: its tag, its length, and its content. */

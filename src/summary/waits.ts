@@ -14,7 +14,7 @@ export interface Waits<Same> {
 }
 
 /** Returns the rank, from 1, of the value at a share of `count` sorted values: `ceil(share x count)`. */
-function rankOf(share: number, count: number): number {
+export function rankOf(share: number, count: number): number {
   // 0.07 x 100 is 7.000000000000001 in floating point, and its rank is 7.
   return Math.max(1, Math.ceil(share * count - 1e-9));
 }

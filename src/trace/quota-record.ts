@@ -1,5 +1,4 @@
 // The trace record, version 2 (FORMAT.md, "Version 2"): calls and readings by the quotas of any policy.
-
 import type { Policy } from "../policy/policy.ts";
 import type { WireOutcomeKind } from "../policy/wire-data.ts";
 import { REFUSED } from "../wire/outcome.ts";

@@ -1,6 +1,5 @@
 // Counts of either version of the trace: of one owner and scope by rules, or of one key and quota by a policy. Each
 // comes with what bounds it beyond its windows.
-
 import type { TraceHeader } from "../trace/record.ts";
 import type { Whose } from "../trace/whose.ts";
 import type { KnownNumbers } from "./answer-laws.ts";

@@ -1,6 +1,5 @@
 // A mark: what one answer says of one window, and what its call may have charged there. Counts are judged by marks
 // alone.
-
 import type { Owner } from "../rules/rules.ts";
 import type { TraceCall } from "../trace/record.ts";
 import { refuserIn } from "../wire/bodies.ts";

@@ -10,7 +10,6 @@ import type { PolicyQuotaJudge } from "./policy-quotas.ts";
 import { dateMs } from "./target-offset.ts";
 import type { Question } from "./verdict.ts";
 
-/** A quota that a call uses. */
 export interface Used {
   readonly judge: PolicyQuotaJudge;
   /** Count of the call's key; `null` if the caller's attributes do not tell the key. */

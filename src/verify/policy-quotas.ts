@@ -4,6 +4,7 @@ import { limitOf, quotaFor } from "../policy/effective.ts";
 import { type Envelope, envelopeOf } from "../policy/envelope.ts";
 import type { Cost, FixedWindow, Policy, Quota as PolicyQuota, Relation } from "../policy/policy.ts";
 import { wireOf } from "../policy/presets.ts";
+import { dayMs, hourMs } from "../rules/duration.ts";
 import type { Owner } from "../rules/rules.ts";
 import type { QuotaTraceHeader } from "../trace/quota-record.ts";
 import { readingsOf, roundingOf, tellingEnds } from "../wire/rounding.ts";
@@ -32,9 +33,6 @@ export interface LengthRange {
   readonly least: number;
   readonly most: number;
 }
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Returns the length of a window. Clocks of a zone change by an hour at most. */
 function lengthOf({ windowSeconds, anchor }: FixedWindow): LengthRange {

@@ -5,7 +5,6 @@ import { isDeep } from "../rules/depth.ts";
 import type { Owner, Scope } from "../rules/rules.ts";
 import { ownerNamed, textMost } from "./fields.ts";
 
-/** Numbers of a window that a body shows. */
 type Window = Readonly<Record<"limit" | "current" | "reset", number>>;
 /** Numbers of a window as they were read; `null` for those that a body does not show. */
 type ReadWindow = { readonly [M in keyof Window]: number | null };

@@ -6,7 +6,6 @@ import { hasHeaders, type ShownHeaders } from "./fields.ts";
 /** Status of a refusal. */
 export const REFUSED = 429;
 
-/** Tells whether a status is that of a refusal. */
 export const isRefusal = (status: number): boolean => status === REFUSED;
 
 /** Tells whether no answer came (0), or one that something before the target may have given. */

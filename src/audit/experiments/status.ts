@@ -26,7 +26,6 @@ function lacksStatus(lab: Lab, subject: Subject): string | null {
 
 const plain: RequestShape = { name: "is-free", what: "of the plain form", make: (shot) => [shot, shot] };
 
-/** Returns an experiment with the status in one shape. */
 const free = (shape: RequestShape): Experiment => ({
   ...common,
   name: `status-${shape.name}`,

@@ -233,7 +233,6 @@ class Flight implements Dispatcher.DispatchHandler {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Returns all headers, each as one text. */
 const joined = (headers: Headers): RawAnswer["headers"] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), headerText(value)]));
 
