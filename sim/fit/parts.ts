@@ -29,7 +29,7 @@ import { timetablesOf } from "./timetables.ts";
 import { visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
 import { type FoundWakes, wakesIn } from "./wakes.ts";
-import { busyDaysOf, pairsApart, runsOf, weekdays } from "./weekdays.ts";
+import { areApart, busyDaysOf, runsOf, weekdays } from "./weekdays.ts";
 import { wokenParts } from "./woken-parts.ts";
 import { workdaysOf } from "./workdays.ts";
 
@@ -216,9 +216,6 @@ function clockedParts(profiles: readonly Profile[], recording: Recording): Fitte
   });
 }
 
-/** Least ratio of the usual sizes of runs on weekdays and at weekends, either way, that makes them two kinds. */
-const daysApartTimes = 2;
-
 /**
  * Returns the lines of cron of a daily job with the sizes of its runs: of weekends apart if it does less then, or more;
  * and of the weekdays on which all do more.
@@ -244,17 +241,6 @@ function runsByDay(
     const text = some.join(",").replace("1,2,3,4,5", "1-5");
     return sizes.length === 0 ? [] : [{ schedule: `${time} ${text}`, sizes }];
   });
-}
-
-/** Tells whether runs on weekdays and at weekends are of two kinds, by their sizes. */
-function areApart(onWeekdays: readonly number[], atWeekends: readonly number[]): boolean {
-  if (onWeekdays.length < 4 || atWeekends.length < 2) return false;
-  const times = new SortedSample(onWeekdays).median / new SortedSample(atWeekends).median;
-  if (times < daysApartTimes && times > 1 / daysApartTimes) return false;
-  const pairs = onWeekdays.flatMap((size) =>
-    atWeekends.map((other) => (times > 1 ? size > other : size < other)),
-  );
-  return pairs.filter(Boolean).length >= pairsApart * pairs.length;
 }
 
 /** Largest ratio between the periods of one part. */

@@ -3,12 +3,13 @@
 
 import { clockedAmong, clockedIn, clockedSpanMs, spreadOf } from "./clocked-wakes.ts";
 import { Crowd, type Gathering, isCrowd, placeOf, rareCrowd } from "./crowds.ts";
-import { dayMs } from "./days.ts";
+import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedEvents, isSteady, type Profile, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { scheduledIn } from "./scheduled-wakes.ts";
 import { addTo, flatOf, SortedSample, sumOf } from "./statistics.ts";
+import { areApart } from "./weekdays.ts";
 import { type Absences, absencesOf, apartMs, wokenBy } from "./woken.ts";
 
 /** Events that wake the same callers. */
@@ -55,7 +56,46 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
   const events = callers.length < callersLeast ? [] : eventsIn(callers, visitors, recording);
   const scheduled = scheduledIn(callers, (ms) => isNear(events, ms), recording);
   const all = scheduled === null ? events : [...events, scheduled];
-  return all.filter(({ woken }) => !isDaysWork(woken)).map((found, group) => ({ ...found, group }));
+  return byDays(all.filter(({ woken }) => !isDaysWork(woken))).map((found, group) => ({ ...found, group }));
+}
+
+/** Tells weekends apart from weekdays in the lines of clocks that come on both, if their callers do less then, or more. */
+function byDays(found: readonly Omit<FoundWakes, "group">[]): readonly Omit<FoundWakes, "group">[] {
+  const isDaily = ({ clock }: Omit<FoundWakes, "group">): boolean => clock?.at.endsWith(" *") === true;
+  const sizes = new Map<number, number>();
+  for (const { woken } of found.filter(isDaily))
+    for (const { eventMs, jobs } of flatOf([...woken.values()])) {
+      const day = Math.floor(eventMs / dayMs);
+      sizes.set(day, (sizes.get(day) ?? 0) + jobs.length);
+    }
+  const sizesOn = (weekend: boolean): number[] =>
+    [...sizes].flatMap(([day, size]) => (isWeekend(weekdayOf(day * dayMs)) === weekend ? [size] : []));
+  if (!areApart(sizesOn(false), sizesOn(true))) return found;
+  return found.flatMap((group) =>
+    isDaily(group) ? [onDays(group, "1-5", false), onDays(group, "0,6", true)] : [group],
+  );
+}
+
+/** Returns a clock's line on weekdays, or at weekends. */
+function onDays(
+  { clock, eventsMs, woken, ...group }: Omit<FoundWakes, "group">,
+  days: string,
+  weekend: boolean,
+): Omit<FoundWakes, "group"> {
+  const isOn = (ms: number): boolean => isWeekend(weekdayOf(ms)) === weekend;
+  const own = new Map(
+    [...woken].flatMap(([caller, sessions]) => {
+      const some = sessions.filter(({ eventMs }) => isOn(eventMs));
+      return some.length === 0 ? [] : [[caller, some] as const];
+    }),
+  );
+  const at = clock?.at.replace(/\*$/, days) ?? "";
+  return {
+    ...group,
+    clock: clock && { ...clock, at, eventsMs: clock.eventsMs.filter(isOn) },
+    eventsMs: eventsMs.filter(isOn),
+    woken: own,
+  };
 }
 
 function eventsIn(

@@ -15,7 +15,7 @@ const apartTimes = 1.5;
 /** From Monday to Friday. */
 export const weekdays = [1, 2, 3, 4, 5] as const;
 /** Least share of callers, or of pairs of two days' runs, that differ alike where the days are of two kinds. */
-export const pairsApart = 0.9;
+const pairsApart = 0.9;
 /** Least number of callers who do more on the same days: fewer may by chance. */
 const callersTell = 5;
 
@@ -35,6 +35,20 @@ interface Run {
   readonly day: number;
   readonly weekday: number;
   readonly size: number;
+}
+
+/** Least ratio of the usual sizes of runs on weekdays and at weekends, either way, that makes them two kinds. */
+const daysApartTimes = 2;
+
+/** Tells whether runs on weekdays and at weekends are of two kinds, by their sizes. */
+export function areApart(onWeekdays: readonly number[], atWeekends: readonly number[]): boolean {
+  if (onWeekdays.length < 4 || atWeekends.length < 2) return false;
+  const times = new SortedSample(onWeekdays).median / new SortedSample(atWeekends).median;
+  if (times < daysApartTimes && times > 1 / daysApartTimes) return false;
+  const pairs = onWeekdays.flatMap((size) =>
+    atWeekends.map((other) => (times > 1 ? size > other : size < other)),
+  );
+  return pairs.filter(Boolean).length >= pairsApart * pairs.length;
 }
 
 /** Returns the mean number of jobs of a day with runs; 0 if there is none. */

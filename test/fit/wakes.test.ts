@@ -148,6 +148,31 @@ describe("events by the clock of weekdays", () => {
   });
 });
 
+describe("events by the clock of all days", () => {
+  const woken = (at: string, calls: number) =>
+    sessions({ of: job, calls, wakes: { at, within: "1m", share: 0.7 } });
+  const fitted = (weekendCalls: number) => {
+    const report = [woken("0 10 * * 1-5", 40), woken("0 10 * * 0,6", weekendCalls)];
+    const agents = { clients: 12, behaviour: together([idle, ...report]) };
+    const { populations } = fitScenario(
+      logged(world({ agents }, { duration: "168h", startAt: monday, seed: 6 }), { seed: 6 }),
+    );
+    return populations.flatMap(({ behaviour }) =>
+      partsOf(behaviour).flatMap((part) =>
+        part.kind === "woken" && part.events.kind === "clock" ? [part.events.at] : [],
+      ),
+    );
+  };
+
+  test("are lines of their own at weekends if their callers do less then", () => {
+    expect(new Set(fitted(6))).toEqual(new Set(["0 10 * * 1-5", "0 10 * * 0,6"]));
+  });
+
+  test("are one line if they do as much", () => {
+    expect(new Set(fitted(40))).toEqual(new Set(["0 10 * * *"]));
+  });
+});
+
 describe("events that wake a team alone", () => {
   // Nobody is silent for long: only how long the calls keep coming shows an event.
   const monitor = sessions({ of: job, calls: 1, away: { least: "25s", most: "35s" } });
