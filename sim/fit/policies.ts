@@ -1,5 +1,6 @@
 // The retry policies that a fit may find, as in src/scenario/retries. Each policy gives a span of time after a refusal;
 // the next attempt comes at a uniformly drawn instant of that span.
+import { laterReset } from "../../src/scenario/retries/wait-reset.ts";
 import type { RetrySample } from "./jobs.ts";
 import type { FittedSpan } from "./spread.ts";
 
@@ -58,14 +59,6 @@ export function announcedWaitMs(
   const seconds = retry.of === "both" ? laterReset(sample) : sample.reset;
   const sinceMs = retry.from === "second" ? sample.nowMs % 1000 : 0;
   return seconds < 0 ? null : Math.max(0, seconds * 1000 - sinceMs);
-}
-
-/** Returns the reset, s, that `waitReset({ of: "both" })` chooses: the last among the windows that lack room. */
-function laterReset({ cost, remaining, reset, userCost, userRemaining, userReset }: RetrySample): number {
-  const organizationLacks = remaining < cost;
-  const userLacks = userRemaining < userCost;
-  if (organizationLacks === userLacks) return Math.max(reset, userReset);
-  return organizationLacks ? reset : userReset;
 }
 
 function exponentialSpan(

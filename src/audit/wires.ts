@@ -11,7 +11,7 @@ import { reasonOf } from "../connect/no-answer.ts";
 import type { Target } from "../connect/target.ts";
 import { credentialOf } from "../policy/match.ts";
 import type { Policy } from "../policy/policy.ts";
-import { headerText } from "../wire/fields.ts";
+import { headerTexts } from "../wire/fields.ts";
 import { type Message, readMessages } from "./http1.ts";
 import type { Shot } from "./step.ts";
 
@@ -96,8 +96,7 @@ export class Wires {
       const bytes = new BodyBytes();
       for await (const chunk of answer.body) if (!bytes.add(chunk as Uint8Array)) break;
       const receivedMs = Date.now();
-      const named = Object.entries(answer.headers).map(([name, value]) => [name, headerText(value)]);
-      const headers = Object.fromEntries(named) as Raw["headers"];
+      const headers = headerTexts(answer.headers);
       const body = bytes.text(headers["content-encoding"]);
       return { sentMs, receivedMs, status: answer.statusCode, headers, body, error: null };
     } catch (cause) {

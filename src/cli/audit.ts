@@ -167,7 +167,7 @@ export function requireNames(only: readonly string[], names: readonly string[]):
   const near = closest(only.find((name) => !names.includes(name)) ?? "", names);
   throw new SpillwayError("USAGE", "there is no such experiment", {
     problems,
-    ...(near === null ? {} : { hint: `did you mean ${near}?` }),
+    hint: near === null ? undefined : `did you mean ${near}?`,
   });
 }
 

@@ -79,7 +79,7 @@ export const requireSeed = (seed: number): number => requireWhole("--seed", seed
 export const unusable = (option: string, got: unknown, allowed: string, hint?: string): SpillwayError =>
   new SpillwayError("USAGE", `${option} cannot be used`, {
     problem: { path: option, got: quote(got), allowed },
-    ...(hint !== undefined && { hint }),
+    hint,
   });
 
 /** Returns a whole number within bounds, given as a number or as text. @throws SpillwayError `USAGE` naming `option` */

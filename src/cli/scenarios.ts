@@ -1,5 +1,5 @@
 // `spillway scenarios`: lists the scenarios that come with spillway.
-import type { Scenario } from "../scenario/scenario.ts";
+import { fleetOf } from "../plan/fleet.ts";
 import { openTerminal } from "./terminal.ts";
 import { defineVerb } from "./verb.ts";
 
@@ -22,7 +22,7 @@ export const verb = defineVerb({
     for (const name of names) {
       const { scenario, path } = await loadScenarioFile(name);
       const { description, durationMs, seed, populations } = scenario;
-      const clients = clientsOf(scenario);
+      const clients = fleetOf(scenario);
       found.push({
         name,
         description,
@@ -43,7 +43,3 @@ export const verb = defineVerb({
     terminal.result(found);
   },
 });
-
-/** Returns the number of clients that are there from the start, without those that arrive later. */
-const clientsOf = ({ populations }: Scenario): number =>
-  populations.reduce((sum, { clients }) => sum + (clients ?? 0), 0);

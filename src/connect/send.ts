@@ -2,7 +2,7 @@
 // know each call that it makes, and call nobody else.
 import type { Dispatcher } from "undici";
 import { isToken } from "../rules/tokens.ts";
-import { headerText } from "../wire/fields.ts";
+import { headerTexts } from "../wire/fields.ts";
 import { type ConnectionOptions, openDispatcher } from "./connection.ts";
 import { NoAnswer, reasonOf } from "./no-answer.ts";
 
@@ -119,11 +119,5 @@ async function exchange(
     // Leaving the loop closes the connection.
     if (text.length > bodyMost) break;
   }
-  return { status: answer.statusCode, headers: joined(answer.headers), body: text.slice(0, bodyMost) };
-}
-
-function joined(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(value)]));
+  return { status: answer.statusCode, headers: headerTexts(answer.headers), body: text.slice(0, bodyMost) };
 }

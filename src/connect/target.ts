@@ -42,10 +42,7 @@ const partsOf = (text: string): readonly string[] =>
 const withoutSecrets = (text: string): string => quote(text.replace(/\/\/[^/]*@/, "//...@"));
 
 const refused = (problem: Problem, hint: string | undefined): SpillwayError =>
-  new SpillwayError("TARGET_NOT_ALLOWED", "this target may not be loaded", {
-    problem,
-    ...(hint === undefined ? {} : { hint }),
-  });
+  new SpillwayError("TARGET_NOT_ALLOWED", "this target may not be loaded", { problem, hint });
 
 /** Tells whether the host is this machine. */
 export function isLoopback(host: string): boolean {

@@ -26,7 +26,7 @@ export function unwritable(subject: string, path: string, cause: unknown, hint?:
       got: code ?? message,
       allowed: systemNeeds[code ?? ""] ?? "a place that can be written",
     },
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     cause,
   });
 }

@@ -4,7 +4,7 @@
 import type { LimiterFactory } from "../engine/adapter.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { readRateLimitHeaders } from "../wire/dialects.ts";
-import { headerText } from "../wire/fields.ts";
+import { headerTexts } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
 import {
   type Awaitable,
@@ -133,7 +133,7 @@ export function injectLimiter(options: InjectOptions): LimiterFactory {
       async send(key, cost, remoteAddress) {
         const usual = { method: "GET", url: "/", headers: { [keyHeader]: key }, remoteAddress } as const;
         const { statusCode, headers } = await app.inject(options.request?.(key, cost) ?? usual);
-        return { status: statusCode, headers: flat(headers) };
+        return { status: statusCode, headers: headerTexts(headers) };
       },
       ...(app.close && { close: () => app.close?.() }),
     };
@@ -206,9 +206,6 @@ function overHttp(kind: HttpKind, create: (settings: KeyedSettings) => Promise<S
     },
   });
 }
-
-const flat = (headers: Awaited<ReturnType<Injectable["inject"]>>["headers"]): HttpAnswer["headers"] =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerText(value)]));
 
 /**
  * Waits for the next turn of the event loop, without a timer. The runtime frees what a WeakRef has named only between two

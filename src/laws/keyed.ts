@@ -133,7 +133,7 @@ const neverByDefault: readonly LimiterLawName[] = [
   "refusal-agrees",
 ];
 /** Laws that say nothing if refused calls are counted. */
-const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
+export const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
 
 /**
  * Returns the laws that a limiter by key claims by default (SPEC.md §7). An `unknown` limiter is taken to count refused

@@ -125,11 +125,7 @@ export function invalidModule(
   problems: readonly Problem[],
   cause?: unknown,
 ): SpillwayError {
-  return new SpillwayError(invalid, `the ${name} file ${what}`, {
-    problems,
-    ...(hint === undefined ? {} : { hint }),
-    cause,
-  });
+  return new SpillwayError(invalid, `the ${name} file ${what}`, { problems, hint, cause });
 }
 
 /** Returns a file's name for messages, relative to the working folder if it lies below that. */
@@ -158,8 +154,8 @@ function notImported(thrown: unknown, module: PlacedModule): SpillwayError {
   const where = placeIn(error?.stack ?? "", module) ?? shortName(module.path);
   if (error?.name === "SpillwayError" && error.code !== undefined && Array.isArray(error.problems)) {
     const summary = `${where}: ${String(error.message).split("\n")[0]}`;
-    const hint = error.hint === undefined ? {} : { hint: error.hint };
-    return new SpillwayError(error.code, summary, { problems: error.problems, ...hint, cause: thrown });
+    const { code, problems, hint } = error;
+    return new SpillwayError(code, summary, { problems, hint, cause: thrown });
   }
   const got = typeof error?.message === "string" ? `${error.name}: ${error.message}` : quote(thrown);
   const allowed = "a module that loads without an exception";

@@ -97,7 +97,7 @@ function neededOf(policy: Policy, { columns, values }: CallerFlags): string[] {
     const near = closest(strange, needed);
     throw new SpillwayError("USAGE", `${option} names no attribute of this policy`, {
       problem: { path: option, got: quote(strange), allowed: needed.join(", ") || "none: all callers share" },
-      ...(near === null ? {} : { hint: `did you mean ${near}?` }),
+      hint: near === null ? undefined : `did you mean ${near}?`,
     });
   }
   return needed;
@@ -164,7 +164,7 @@ class Found {
         got: quote(name),
         allowed: `${names.join(", ") || "none: it has no columns"} (${this.#file})`,
       },
-      ...(near === null ? {} : { hint: `did you mean --caller-column ${attribute}=${near}?` }),
+      hint: near === null ? undefined : `did you mean --caller-column ${attribute}=${near}?`,
     });
   }
 

@@ -1,14 +1,13 @@
 // Reads HAR, in which browsers and proxies keep requests: one JSON document, so it is read whole, up to a bound.
 
 import { costHeader } from "../policy/policy.ts";
-import { SpillwayError } from "../rules/errors.ts";
 import { nodeHeaders } from "../wire/fields.ts";
 import { pointed } from "../wire/pointer.ts";
 import type { CallerMapping } from "./caller-sources.ts";
 import { Cells, COST, type ColumnRole, roles, USER } from "./cells.ts";
 import type { ColumnUse, NamedRole } from "./column-guesses.ts";
 import { memberOf, textOfValue } from "./json-lines.ts";
-import { plain } from "./log-blocks.ts";
+import { invalid, plain } from "./log-blocks.ts";
 import type { LogMapping } from "./mapping.ts";
 import type { OrderedRows } from "./ordered-rows.ts";
 import type { AddsRows, LogFile } from "./read-file.ts";
@@ -154,8 +153,4 @@ function headerOf(list: unknown, name: string): string | undefined {
     (each) => textOfValue(memberOf(each, ["name"]))?.toLowerCase() === name,
   ) as unknown;
   return textOfValue(memberOf(header, ["value"]));
-}
-
-function invalid(file: string, summary: string, got: string, allowed: string): SpillwayError {
-  return new SpillwayError("LOG_INVALID", summary, { problem: { path: file, got, allowed } });
 }

@@ -7,16 +7,23 @@ import { plainBytes } from "../trace/plain-bytes.ts";
 export const readLogBlocks = (source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Block, void> =>
   blocksOf(plain(source, file), (line) => tooLong(file, line));
 
-export function tooLong(file: string, line: number): SpillwayError {
-  return new SpillwayError("LOG_INVALID", "a line of this log is too long", {
-    problem: {
-      path: `${file}:${line}`,
-      got: `more than ${lineLengthMost} bytes without a line's end`,
-      allowed: `at most ${lineLengthMost} bytes`,
-    },
-    hint: "is it one document rather than lines? jq -c '.[]' FILE writes each element of an array on a line",
-  });
-}
+/** Returns the error of a log that cannot be used. @param path its name, with the line if there is one */
+export const invalid = (
+  path: string,
+  summary: string,
+  got: string,
+  allowed: string,
+  hint?: string,
+): SpillwayError => new SpillwayError("LOG_INVALID", summary, { problem: { path, got, allowed }, hint });
+
+export const tooLong = (file: string, line: number): SpillwayError =>
+  invalid(
+    `${file}:${line}`,
+    "a line of this log is too long",
+    `more than ${lineLengthMost} bytes without a line's end`,
+    `at most ${lineLengthMost} bytes`,
+    "is it one document rather than lines? jq -c '.[]' FILE writes each element of an array on a line",
+  );
 
 /** Yields the bytes unpacked if they are gzip, and as UTF-8. */
 export async function* plain(source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {

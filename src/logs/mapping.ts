@@ -18,6 +18,7 @@ import {
   valuesOf,
 } from "./column-guesses.ts";
 import { spanOf } from "./field-values.ts";
+import { invalid } from "./log-blocks.ts";
 import type { LogSample, SampledColumn } from "./sniff.ts";
 import { dateOrderOf, instantOf, isClock, isDay, isTime, timeForms } from "./time-text.ts";
 
@@ -117,7 +118,7 @@ function namedColumn(sample: LogSample, role: NamedRole, name: string): ColumnUs
   const option = `--${role}-column`;
   throw new SpillwayError("USAGE", "this log has no such column", {
     problem: { path: option, got: quote(name), allowed: names.join(", ") || "none: it has no columns" },
-    ...(meant === null ? {} : { hint: `did you mean ${option} ${quote(meant)}?` }),
+    hint: meant === null ? undefined : `did you mean ${option} ${quote(meant)}?`,
   });
 }
 
@@ -196,10 +197,7 @@ function requireEnough(uses: readonly ColumnUse[], sample: LogSample, file: stri
   const has = (role: NamedRole): boolean => uses.some((use) => use.role === role);
   const columns = sample.columns.map(({ name }) => name).join(", ");
   const fail = (summary: string, allowed: string, hint: string): never => {
-    throw new SpillwayError("LOG_INVALID", summary, {
-      problem: { path: file, got: `the columns ${columns}`, allowed },
-      hint,
-    });
+    throw invalid(file, summary, `the columns ${columns}`, allowed, hint);
   };
   if (!has("time"))
     fail("no column of this log is a time", "a time in one of them", `--time-column names it; ${timeForms}`);
@@ -216,10 +214,13 @@ function dateOrderIn(sample: LogSample, uses: readonly ColumnUse[], file: string
   const times = valuesOf({ values: timesOf(sample, uses) });
   const order = dateOrderOf(times);
   if (order !== null) return order;
-  throw new SpillwayError("LOG_INVALID", "the first times of this log may have the day or the month first", {
-    problem: { path: file, got: quote(times[0]), allowed: "dates of which one number is above 12" },
-    hint: "--dates day-first or --dates month-first tells which",
-  });
+  throw invalid(
+    file,
+    "the first times of this log may have the day or the month first",
+    quote(times[0]),
+    "dates of which one number is above 12",
+    "--dates day-first or --dates month-first tells which",
+  );
 }
 
 /** Returns the step of a log's clock, ms, by its first times. */

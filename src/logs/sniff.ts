@@ -1,6 +1,6 @@
 // The kind of a log, from its first bytes: the format that most of its first lines have, its columns, and the first
 // values of each.
-import { quote, SpillwayError } from "../rules/errors.ts";
+import { quote, type SpillwayError } from "../rules/errors.ts";
 import {
   type AccessLogField,
   accessLogColumns,
@@ -12,6 +12,7 @@ import {
 import type { LogFormat } from "./choices.ts";
 import { joinedLines, type Separator, separators, splitCsv, toldSeparator } from "./csv.ts";
 import { textOfValue } from "./json-lines.ts";
+import { invalid } from "./log-blocks.ts";
 import { isTime } from "./time-text.ts";
 import { layoutOf, type WordLayout, WordLines } from "./words.ts";
 
@@ -227,11 +228,6 @@ function* membersOf(value: unknown, path: string[]): Generator<[string[], string
   if (typeof value !== "object" || value === null || Array.isArray(value) || path.length === depthMost)
     yield [path, textOfValue(value)];
   else for (const [key, member] of Object.entries(value)) yield* membersOf(member, [...path, key]);
-}
-
-function invalid(file: string, summary: string, got: string, allowed: string, hint?: string): SpillwayError {
-  const problems = [{ path: file, got, allowed }];
-  return new SpillwayError("LOG_INVALID", summary, hint === undefined ? { problems } : { problems, hint });
 }
 
 const allFormats =

@@ -1,4 +1,5 @@
 // Readings → quotas: limits that were shown, and the lengths of windows that they allow.
+import { namePattern } from "../policy/forms.ts";
 import type { Quota } from "../policy/policy.ts";
 import type { PolicyInput } from "../policy/schema.ts";
 import { mostOf } from "../rules/extremes.ts";
@@ -34,14 +35,12 @@ export interface QuotaSeen {
 
 type Quotas = PolicyInput["quotas"];
 
-const validName = /^[A-Za-z_][\w.-]*$/;
-
 /** Collects the readings of each quota. A quota without a name is `requests`. */
 export function quotasSeen({ readings }: BuiltWire, seen: readonly SeenAnswers[]): Map<string, QuotaSeen> {
   const quotas = new Map<string, QuotaSeen>();
   const all = readings.flatMap((of, answer) => of.map((reading) => ({ ...reading, answer: seen[answer] })));
   for (const { quota, limit, remaining, used, windowSeconds, reset, answer } of all) {
-    const name = quota !== null && validName.test(quota) ? quota : "requests";
+    const name = quota !== null && namePattern.test(quota) ? quota : "requests";
     const known = quotas.get(name) ?? nothing();
     if (limit !== null && limit >= 1) known.limits.add(limit);
     if (windowSeconds !== null && windowSeconds >= 1) known.windows.add(windowSeconds);

@@ -58,10 +58,7 @@ export function parseStorm(
 ): StormQuestion {
   const [kind = "", ...ranges] = text.split("=");
   const refuse = (problem: Problem, hint?: string): SpillwayError =>
-    new SpillwayError("USAGE", "this storm cannot be looked for", {
-      problem,
-      ...(hint === undefined ? {} : { hint }),
-    });
+    new SpillwayError("USAGE", "this storm cannot be looked for", { problem, hint });
   if (kind !== "outage" && kind !== "burst")
     throw refuse({
       path: "--storm",

@@ -49,7 +49,7 @@ export const object = <const E extends v.ObjectEntries>(entries: E) =>
     members(entries),
   ) as unknown as ReturnType<typeof members<E>>;
 
-const namePattern = /^[A-Za-z_][\w.-]*$/;
+export const namePattern = /^[A-Za-z_][\w.-]*$/;
 const nameWords = "a name: a letter or _, then letters, digits, dots, dashes, underscores";
 const reservedWords = "names other than those of every JavaScript object, as constructor and toString";
 /** Tells whether JavaScript treats a name specially: every object seems to have it, or `v.record` drops it. */

@@ -38,10 +38,7 @@ const once = (problems: readonly Problem[]): Problem[] => [
 ];
 
 const invalid = (problems: readonly Problem[], hint?: string): SpillwayError =>
-  new SpillwayError("POLICY_INVALID", "this policy cannot be used", {
-    problems,
-    ...(hint === undefined ? {} : { hint }),
-  });
+  new SpillwayError("POLICY_INVALID", "this policy cannot be used", { problems, hint });
 
 /** Members that only a policy of version 2 has. */
 const ownMembers = ["quotas", "operations", "routes", "wire", "auth", "overrides", "provoke"];

@@ -71,7 +71,7 @@ export class PolicyStatusReader {
 const notShown = (got: string, hint?: string): SpillwayError =>
   new SpillwayError("TARGET_UNREACHABLE", "the target shows no status", {
     problem: { path: "--target", got, allowed: "an answer that shows quotas as the policy's wire says" },
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   });
 
 function quotasIn(

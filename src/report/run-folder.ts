@@ -117,7 +117,7 @@ function unreadable(path: string, cause: NodeJS.ErrnoException, hint?: string): 
   const got = cause.code === "ENOENT" ? "no such file" : String(cause.code);
   return new SpillwayError("FILE_UNREADABLE", "a file of the run folder cannot be read", {
     problem: { path, got, allowed: "a readable file" },
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     cause,
   });
 }

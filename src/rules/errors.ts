@@ -60,7 +60,12 @@ export class SpillwayError extends Error {
   constructor(
     code: ErrorCode,
     summary: string,
-    details: { problem?: Problem; problems?: readonly Problem[]; hint?: string; cause?: unknown } = {},
+    details: {
+      problem?: Problem;
+      problems?: readonly Problem[];
+      hint?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     const problems = details.problems ?? (details.problem === undefined ? [] : [details.problem]);
     const lines = problems.map(({ path, got, allowed }) => `  ${path}: got ${got}, allowed: ${allowed}`);

@@ -44,7 +44,7 @@ export function received({ code, message, stack, problems, hint, cause, system }
   const error =
     code === null
       ? Object.assign(new Error(message, from), system)
-      : new SpillwayError(code, message, { problems, ...(hint === undefined ? {} : { hint }), ...from });
+      : new SpillwayError(code, message, { problems, hint, ...from });
   if (stack !== undefined) error.stack = stack;
   return error;
 }

@@ -1,7 +1,7 @@
 // Reads blocks of lines into batches of calls: each line is scanned the fast way, or parsed if that does not take it.
 
 import { type ShownHeaders, shownFields } from "../wire/fields.ts";
-import { CallBatch, has } from "./batch.ts";
+import { CallBatch, has, kindNames } from "./batch.ts";
 import { type Block, lineLengthMost, newline, tooLong } from "./blocks.ts";
 import { LineScanner } from "./line-scanner.ts";
 import {
@@ -19,10 +19,9 @@ import {
 } from "./member-checks.ts";
 import { Names } from "./names.ts";
 import { parseLine } from "./parse-line.ts";
-import type { CallKind, TraceCall } from "./record.ts";
+import type { TraceCall } from "./record.ts";
 import { SequenceChecks } from "./sequence.ts";
 
-const kinds: readonly CallKind[] = ["call", "status", "other"];
 const header: Check = [
   "a whole number, text, or null",
   (value) => value === null || isText(value) || Number.isSafeInteger(value),
@@ -37,7 +36,7 @@ const checks: Readonly<Record<keyof TraceCall, Check>> = {
   org: text,
   user: ["text or null", (value) => value === null || isText(value)],
   scope: ['"rest" or "graphql"', (value) => value === "rest" || value === "graphql"],
-  kind: oneOf(kinds),
+  kind: oneOf(kindNames),
   cost,
   status,
   ...(Object.fromEntries(shownFields.map((name) => [name, header])) as Record<keyof ShownHeaders, Check>),

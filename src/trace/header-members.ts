@@ -39,7 +39,7 @@ const schema = v.object({
 const quotaSchema = v.object({ ...members, lost: count });
 
 const invalid = (summary: string, problems: readonly Problem[], hint?: string): SpillwayError =>
-  new SpillwayError("TRACE_INVALID", summary, hint === undefined ? { problems } : { problems, hint });
+  new SpillwayError("TRACE_INVALID", summary, { problems, hint });
 
 /** @param value value of line 1 @throws SpillwayError `TRACE_INVALID`, naming every member that is wrong */
 export function readHeader(value: unknown): TraceHeader | QuotaTraceHeader {

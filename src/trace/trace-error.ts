@@ -9,6 +9,5 @@ export function traceError(
   hint?: string,
 ): SpillwayError {
   const path = member === undefined ? `line ${line}` : `line ${line}: ${member}`;
-  const problems = [{ path, got, allowed }];
-  return new SpillwayError("TRACE_INVALID", summary, hint === undefined ? { problems } : { problems, hint });
+  return new SpillwayError("TRACE_INVALID", summary, { problem: { path, got, allowed }, hint });
 }

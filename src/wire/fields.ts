@@ -100,6 +100,10 @@ function newValue(raw: string | number): HeaderValue {
 export const headerText = <Raw>(value: Raw): Exclude<Raw, readonly string[]> | string =>
   Array.isArray(value) ? value.join(", ") : (value as Exclude<Raw, readonly string[]>);
 
+/** Returns headers by lower-case name, each as one text. */
+export const headerTexts = <Raw>(headers: Readonly<Record<string, Raw>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), headerText(value)]));
+
 /** Reads a header by its name, in any case; one in the same case is found at once. */
 export function readHeader(
   headers: Readonly<Record<string, string | number | undefined>>,

@@ -8,6 +8,7 @@ import { type OpFrequencies, within } from "../arbitraries.ts";
 import { laws } from "../catalogue.ts";
 import { checkKit } from "../check.ts";
 import type { CheckOptions } from "../check-options.ts";
+import { ofFreeRefusals } from "../keyed.ts";
 import { formOf } from "../known.ts";
 import { patient } from "../patience.ts";
 import type { CheckReport } from "../report.ts";
@@ -88,8 +89,6 @@ export async function abilities(
   const limiter = await tried(factory.name, () => makeQuotaLimiter(factory, policy, startMs), placeOf);
   return askable(limiter, factory.restore !== undefined, claims);
 }
-
-const ofFreeRefusals: readonly LimiterLawName[] = ["bounded", "all-or-nothing", "give-back"];
 
 /** Returns why a law says nothing about any quota of a policy; `null` if it says something. */
 export function whyVoid(law: LimiterLawName, policy: Policy): string | null {

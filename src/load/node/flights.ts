@@ -2,7 +2,7 @@
 import type { Dispatcher } from "undici";
 import { reasonOf } from "../../connect/no-answer.ts";
 import { bodyMost } from "../../connect/send.ts";
-import { goHeaders, headerText } from "../../wire/fields.ts";
+import { goHeaders, headerText, headerTexts } from "../../wire/fields.ts";
 import { isRefusal } from "../../wire/outcome.ts";
 import type { RawAnswer } from "../answer.ts";
 import { LatenessMeter } from "./lateness.ts";
@@ -196,7 +196,7 @@ class Flight implements Dispatcher.DispatchHandler {
     // A status such as 103 comes before the answer.
     if (status < 200) return;
     this.#status = status;
-    this.#headers = this.#route.keepsHeaders ? joined(headers) : canonical(headers);
+    this.#headers = this.#route.keepsHeaders ? headerTexts(headers) : canonical(headers);
     if (this.#route.keepsBody || isRefusal(status)) this.#chunks = [];
   }
 
@@ -232,9 +232,6 @@ class Flight implements Dispatcher.DispatchHandler {
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-const joined = (headers: Headers): RawAnswer["headers"] =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), headerText(value)]));
 
 /** Names of the headers that anybody reads, as Go spells them and as undici does. */
 const headerNames = [...Object.values(goHeaders), "Link"].map((name) => [name, name.toLowerCase()] as const);

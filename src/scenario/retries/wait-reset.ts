@@ -79,7 +79,16 @@ function isHopeless(event: ClientEvent): boolean {
 }
 
 /** Returns the reset to wait for under `both`, seconds; `ABSENT` if no reset is shown. */
-function laterReset({ cost, remaining, reset, userCost, userRemaining, userReset }: ClientEvent): number {
+export function laterReset({
+  cost,
+  remaining,
+  reset,
+  userCost,
+  userRemaining,
+  userReset,
+}: Readonly<
+  Pick<ClientEvent, "cost" | "remaining" | "reset" | "userCost" | "userRemaining" | "userReset">
+>): number {
   const organizationLacks = remaining < cost;
   const userLacks = userRemaining < userCost;
   if (organizationLacks === userLacks) return Math.max(reset, userReset);
