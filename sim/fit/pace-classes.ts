@@ -1,5 +1,6 @@
 // Classes of pauses that say what comes next. Pauses form few classes by length. A class is told apart by the class before
 // where that says how it goes on: reads at a session's start are not uploads after polls.
+import { pacesMost } from "../../src/scenario/behaviours/paces.ts";
 import { ln } from "../../src/scenario/elementary.ts";
 import { addAt, sumOf } from "./statistics.ts";
 
@@ -81,17 +82,20 @@ export function toldByBefore(
     }
   const all = sumOf(orders.map((order) => order.length + 1));
   // A row more adds a parameter for each class. Each costs half a logarithm (Schwarz).
-  const worth = Math.max((classes * ln(all)) / 2, tellsLeast * all);
-  const paceOf = new Map<number, number>();
-  let count = 0;
-  for (let place = 0; place < classes; place++) {
-    const own = [...rows].filter(([key]) => Math.floor(key / (classes + 1)) === place);
-    for (const keys of groupsIn(own, worth)) {
-      for (const key of keys) paceOf.set(key, count);
-      count += 1;
-    }
+  for (let worth = Math.max((classes * ln(all)) / 2, tellsLeast * all); ; worth *= 2) {
+    const groups = Array.from({ length: classes }, (_, place) =>
+      groupsIn(
+        [...rows].filter(([key]) => Math.floor(key / (classes + 1)) === place),
+        worth,
+      ),
+    ).flat();
+    if (groups.length > Math.max(pacesMost, classes)) continue;
+    const paceOf = new Map(groups.flatMap((keys, pace) => keys.map((key) => [key, pace] as const)));
+    return {
+      paced: keyed.map((order) => order.map((key) => paceOf.get(key) as number)),
+      count: groups.length,
+    };
   }
-  return { paced: keyed.map((order) => order.map((key) => paceOf.get(key) as number)), count };
 }
 
 /** Groups rows of counts by key: joins those whose distinction tells the least, as long as it is not worth a row. */

@@ -3,6 +3,7 @@
 import { isRefused, type Jobs, jobsGuessed, jobsWithin, type RetrySample } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import { expectedSpan, type FittedRetry, type PlainRetry } from "./policies.ts";
+import type { RecordedCall } from "./recorded-call.ts";
 import type { RecordedCaller } from "./recording.ts";
 import {
   costBy,
@@ -30,6 +31,27 @@ export const firstReadings: readonly PlainRetry[] = [
     ),
   ),
 ];
+/** Waits of one length, which calls keep to the millisecond, whatever others come between. */
+const exactReadings = workersWaitsMs.map(
+  (least) => ({ kind: "fixed", wait: { least, most: least } }) as const,
+);
+/** Greatest share of admitted calls that another one follows after a wait which is that of retries. */
+const anywayMost = 0.25;
+
+/** Returns the waits of one length after which calls seldom come anyway. */
+function exactWaits(calls: readonly RecordedCall[], slackMs: number): readonly FittedRetry[] {
+  const admitted = calls.filter((call) => !isRefused(call));
+  return exactReadings.filter(({ wait: { least } }) => {
+    let next = 0;
+    // Polls come a period after the one before, however late its answer was.
+    const followed = admitted.filter(({ atMs, endMs }) => {
+      while ((calls[next]?.atMs ?? Number.POSITIVE_INFINITY) < atMs + least - slackMs) next += 1;
+      return (calls[next]?.atMs ?? Number.POSITIVE_INFINITY) < endMs + least + slackMs;
+    });
+    return followed.length < anywayMost * admitted.length;
+  });
+}
+
 /** Policies that are tried, too, if calls overlap, as those of several workers do: the call after a refusal is another's. */
 const workersReadings: readonly FittedRetry[] = [
   ...[250, 1_000, 5_000, 10_000].map(
@@ -144,6 +166,7 @@ export function triesOf(
   const first = likeliestOf([
     guess.retry,
     ...firstReadings,
+    ...exactWaits(early, slackMs),
     ...(hasWorkers(caller) ? workersReadings : []),
     guessRetry(firstTries, slackMs, usual)?.retry ?? guess.retry,
   ]);

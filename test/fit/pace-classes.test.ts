@@ -1,6 +1,7 @@
 // Classes of pauses, told apart by the class before them, from orders that are set.
 import { describe, expect, test } from "vitest";
 import { classesIn, classOf, toldByBefore } from "../../sim/fit/pace-classes.ts";
+import { chanceOf } from "../worlds/chance.ts";
 
 const many = (count: number, order: readonly number[]): number[][] =>
   Array.from({ length: count }, () => [...order]);
@@ -61,4 +62,22 @@ describe("a class that goes on otherwise at a session's start than after another
     const orders = [...many(999, [0, 1]), [0], ...many(3, [1, 0])];
     expect(told(...orders).count).toBe(2);
   });
+});
+
+test("classes have at most as many paces as a worker may have", () => {
+  const chance = chanceOf(5);
+  const orders = Array.from({ length: 400 }, () => {
+    const order = [Math.floor(chance.between(0, 8)), Math.floor(chance.between(0, 8))];
+    for (
+      let [before, last] = order as [number, number];
+      order.length < 40;
+      [before, last] = [last, order.at(-1) as number]
+    )
+      order.push((last + 1 + ((3 * before + last) % 7)) % 8);
+    return order;
+  });
+  const { count, paced } = told(...orders);
+  expect(count).toBeGreaterThan(8);
+  expect(count).toBeLessThanOrEqual(20);
+  expect(Math.max(...paced.flat())).toBe(count - 1);
 });

@@ -6,6 +6,7 @@ import { RecordedCall } from "../../sim/fit/recorded-call.ts";
 import { UsualPauses } from "../../sim/fit/retries.ts";
 import { triesInLoop, triesOf } from "../../sim/fit/tries.ts";
 import { parseRules } from "../../src/rules/parse.ts";
+import { chanceOf } from "../worlds/chance.ts";
 
 const kind = { operation: "rest", free: false, cost: 1, actual: 1, key: "rest 1" };
 const limits = limitsOf({ rules: parseRules({}) });
@@ -120,4 +121,39 @@ test("a loop leaves a refused call for good once it makes another one", () => {
   expect(triesInLoop(callerOf([...calls, [3_250, 429], [3_500, 429], [3_750, 200]]), limits, 5, retry)).toBe(
     null,
   );
+});
+
+test("retries after one wait are told from calls of others that come between", () => {
+  const chance = chanceOf(3);
+  // A call of others about every two seconds; one in eight is refused, and comes back ten seconds later.
+  const others = Array.from(
+    { length: 400 },
+    (_, place) => 2_000 * place + Math.floor(chance.between(0, 1_900)),
+  );
+  const calls = others
+    .flatMap((atMs, place) => {
+      const refused = [atMs, 429] as const;
+      return place % 8 === 0 ? [refused, [atMs + 10_000, 200] as const] : [[atMs, 200] as const];
+    })
+    .sort(([a], [b]) => a - b);
+  const { guess, jobs } = triesOf(
+    callerOf(calls),
+    limits,
+    6,
+    new UsualPauses([0, 500, 1_000, 2_000, 3_900], 6),
+  );
+  expect(guess?.retry).toEqual({ kind: "fixed", wait: { least: 10_000, most: 10_000 } });
+  expect(jobs.retries).toHaveLength(50);
+});
+
+test("polls that come a period after refused ones as after others are no retries", () => {
+  const chance = chanceOf(4);
+  const polls = Array.from(
+    { length: 400 },
+    (_, place) => [30_000 * place, place % 4 === 0 ? 429 : 200] as const,
+  );
+  const others = polls.map(([atMs]) => [atMs + Math.floor(chance.between(1_000, 29_000)), 200] as const);
+  const calls = [...polls, ...others].sort(([a], [b]) => a - b);
+  const { guess } = triesOf(callerOf(calls), limits, 6, new UsualPauses([0, 100, 200], 6));
+  expect(guess?.retry).not.toMatchObject({ wait: { least: 30_000, most: 30_000 } });
 });

@@ -36,7 +36,7 @@ export interface Paces {
   readonly first: readonly number[];
 }
 
-const pacesMost = 20;
+export const pacesMost = 20;
 export const atOnceMost = 1_000;
 
 export function isPaces(value: unknown): value is PacesInput {
