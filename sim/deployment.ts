@@ -1,6 +1,7 @@
 // A deployment as the simulator sees it, in two forms. `NumericDeployment` has flights as calls and numbers as answers,
 // for the right deployment, asked millions of times a second. `SimulatedDeployment` answers with objects, for faults
 // and strangers' limiters (`object-deployment.ts` turns it into the first form).
+import type { Eventually } from "../src/engine/asking.ts";
 import type { Pending } from "../src/engine/store.ts";
 import type { CallTemplate } from "../src/scenario/client.ts";
 import type { TraceCall } from "../src/trace/record.ts";
@@ -20,9 +21,6 @@ export type ArrivalOutcome<Running extends object, Answer = AnswerParts> =
   | Answer
   | Running
   | Pending<Answer | Running>;
-
-/** Value, perhaps not known at once; virtual time stands still until then. */
-type Eventually<T> = T | Promise<T>;
 
 /**
  * Deployment whose answers are objects. All times are arguments.

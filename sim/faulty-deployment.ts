@@ -13,7 +13,6 @@ import { faultDraws } from "./fault-draws.ts";
 import { showAnswer } from "./object-deployment.ts";
 import { sentAnswer } from "./sent-answer.ts";
 
-/** Running query. */
 interface HeldQuery {
   readonly asked: Call;
   readonly decided: Decision;

@@ -70,7 +70,6 @@ export function isRecipe(value: Plain): value is Recipe {
 /** Member of a population whose value is spread into it. */
 const spread = "preset";
 
-/** Returns a value with its recipes carried out. */
 function made(value: Plain): unknown {
   if (typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(made);

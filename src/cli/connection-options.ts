@@ -2,6 +2,7 @@
 import { createSecureContext } from "node:tls";
 import type { ConnectionOptions } from "../connect/connection.ts";
 import { readText } from "../files/read-file.ts";
+import type { Environment } from "../load/program.ts";
 import { SpillwayError } from "../rules/errors.ts";
 import { type OptionArgs, option, type VerbOptions } from "./verb.ts";
 
@@ -13,8 +14,6 @@ export const connectionOptions = {
   cert: option.text("FILE", "present the client certificate in FILE (PEM); it needs --key"),
   key: option.text("FILE", "use the private key in FILE (PEM) for --cert"),
 } as const satisfies VerbOptions;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the certificates and the proxy of a connection to `url`.

@@ -96,7 +96,6 @@ export function sayMeasured(
   for (const line of lines) terminal.say(`  ${line}`);
 }
 
-/** Says the lines that every run has. */
 function sayRun(terminal: Terminal, { run, headline, measured = [], notes, interrupted }: SaidRun): void {
   const { folder, summary, verdict, expectations } = run;
   const lines = [
@@ -144,7 +143,6 @@ function refusalLines(summary: Measured): string[] {
   return [refusalWords(summary), ...lines];
 }
 
-/** Returns the refusals of each quota that refused. */
 function quotaLines({ refusedBy = {} }: Pick<Measurement, "refusedBy">): string[] {
   return Object.entries(refusedBy)
     .filter(([, refused]) => refused > 0)

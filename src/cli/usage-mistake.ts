@@ -103,7 +103,6 @@ function notAChoice(verb: Verb, name: string, given: string): SpillwayError {
   });
 }
 
-/** Returns an option by its name or its alias. */
 const optionNamed = (verb: Verb, name: string): [string, VerbOption] | undefined =>
   Object.entries(knownOptions(verb)).find(
     ([known, { alias = [] }]) => known === name || [alias].flat().includes(name),

@@ -2,10 +2,9 @@
 import type { Policy } from "../policy/policy.ts";
 import type { LimiterLawName } from "../rules/laws.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
-import type { Seam } from "./adapter.ts";
+import type { Awaitable, Seam } from "./adapter.ts";
 import type { PolicyCall } from "./decision.ts";
 
-type Awaitable<T> = T | PromiseLike<T>;
 type Caller = PolicyCall["caller"];
 
 /** Reading of a quota. Absent members are not judged. */

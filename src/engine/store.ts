@@ -2,6 +2,7 @@
 // others share.
 import type { Scope } from "../rules/rules.ts";
 import type { Call, Decision, Readings, Reservation, Status } from "./adapter.ts";
+import type { Eventually } from "./asking.ts";
 import type { PolicyCall, PolicyDecision, PolicyReservation, Reading } from "./decision.ts";
 
 /**
@@ -34,14 +35,12 @@ export interface EnforcementSwitch {
   setEnforced(organization: string, scope: Scope, enforced: boolean): void;
 }
 
-type Later<T> = T | Promise<T>;
-
 /** Counters that are elsewhere: in another process, or on another machine. */
 export interface RemoteStore {
-  decide(call: Call, nowMs: number): Later<Decision>;
-  settle(reservation: Reservation, actual: number, nowMs: number): Later<Readings>;
-  status(organization: string, nowMs: number): Later<Status>;
-  readings(organization: string, user: string, scope: Scope, nowMs: number): Later<Readings>;
+  decide(call: Call, nowMs: number): Eventually<Decision>;
+  settle(reservation: Reservation, actual: number, nowMs: number): Eventually<Readings>;
+  status(organization: string, nowMs: number): Eventually<Status>;
+  readings(organization: string, user: string, scope: Scope, nowMs: number): Eventually<Readings>;
   sweep(nowMs: number): unknown;
 }
 

@@ -4,7 +4,7 @@ import type { Policy } from "../policy/policy.ts";
 import { nextId } from "./again.ts";
 import { lacksRoom } from "./decisions.ts";
 import type { Judgement, Opinion, Trial } from "./law.ts";
-import { looksOf, OpinionTally, type QuotaJudge, withoutOps } from "./looks.ts";
+import { looksOf, OpinionTally, type Played, played, type QuotaJudge, withoutOps } from "./looks.ts";
 import type { CallerAttributes, QuotaCallOp, QuotaHistory, QuotaOp } from "./quotas/script.ts";
 import { comparison } from "./runs.ts";
 import { countShown, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
@@ -29,9 +29,8 @@ export const snapshotEquals = leavesNoTrace("snapshot", "without stopping");
 /** Judges that shifting all times by a common multiple of all window lengths shifts all answers alike. */
 export const timeTranslates: QuotaJudge = async (trial) => {
   const { script, play } = trial;
-  const ops = withoutOps(script.ops, "snapshot");
-  const history = await play(ops);
-  const shiftMs = shiftSeconds(script.pick, commonMultiple(looksOf(script, history))) * 1000;
+  const { ops, history, looks } = await played(trial);
+  const shiftMs = shiftSeconds(script.pick, commonMultiple(looks)) * 1000;
   const last = ops.reduce((latest, { atMs }) => Math.max(latest, atMs), 0);
   // `Date` ends at 8.64e15 ms; a common multiple of a century's window and one of 7 s is past it.
   if (!Number.isSafeInteger(shiftMs) || last + shiftMs > 8e15) return new OpinionTally().of(history);
@@ -66,10 +65,8 @@ function callsByCount(looks: readonly Look[]): Map<string, Set<number>> {
 
 /** Judges that calls that do not use a count change nothing for its calls, while counts shared with them have room. */
 export const isolated: QuotaJudge = async (trial) => {
-  const { script, play } = trial;
-  const ops = withoutOps(script.ops, "snapshot");
-  const history = await play(ops);
-  const looks = looksOf(script, history);
+  const whole = await played(trial);
+  const { ops, history, looks } = whole;
   const counts = callsByCount(looks);
   const calls = ops.filter((op) => op.do === "call").length;
   const seen = new Set<string>();
@@ -81,25 +78,15 @@ export const isolated: QuotaJudge = async (trial) => {
     const met = [...counts].filter(([, those]) => [...those].some((id) => ids.has(id)));
     const own = met.filter(([, those]) => [...those].every((id) => ids.has(id))).map(([other]) => other);
     const shared = met.flatMap(([other]) => (own.includes(other) ? [] : [quotaOf(other)]));
-    const found = await alone(
-      trial,
-      { ops, history, looks },
-      {
-        ...{ name, ids, own: new Set(own) },
-        quotas: new Set(own.map(quotaOf).filter((quota) => !shared.includes(quota))),
-      },
-    );
+    const found = await alone(trial, whole, {
+      ...{ name, ids, own: new Set(own) },
+      quotas: new Set(own.map(quotaOf).filter((quota) => !shared.includes(quota))),
+    });
     if (found.violation !== null) return found;
     judged += found.judged;
   }
   return { history, judged, violation: null };
 };
-
-interface Whole {
-  readonly ops: readonly QuotaOp[];
-  readonly history: QuotaHistory;
-  readonly looks: readonly Look[];
-}
 
 /** A count's calls (`ids`), the counts that only these calls use (`own`), and the quotas with only such counts. */
 interface Alone {
@@ -114,7 +101,7 @@ const quotaOf = (name: string): string => (JSON.parse(name) as [string])[0];
 /** Plays one count's calls alone, and compares until a count that they share with others lacks room. */
 async function alone(
   trial: Trial<QuotasKind>,
-  { ops, history, looks }: Whole,
+  { ops, history, looks }: Played,
   count: Alone,
 ): Promise<Judgement<QuotasKind>> {
   const calls = ops.filter((op) => op.do === "call" && count.ids.has(op.id));
@@ -172,17 +159,14 @@ function freeRefusals(looks: readonly Look[]): ReadonlySet<QuotaOp> {
 
 /** Judges that refusals leave counts they do not charge alone, and that leaving free refusals out changes no answer. */
 export const allOrNothing: QuotaJudge = async (trial) => {
-  const { script, play } = trial;
-  const ops = withoutOps(script.ops, "snapshot");
-  const history = await play(ops);
-  const looks = looksOf(script, history);
+  const { ops, history, looks } = await played(trial);
   const tally = new OpinionTally();
   for (const { event, sights, at } of looks)
     if ("admitted" in event && !event.admitted)
       for (const sight of sights) tally.add(untouched(sight), at, sight);
   const left = freeRefusals(looks);
   if (tally.violation !== null || left.size === 0) return tally.of(history);
-  const rest = await play(ops.filter((op) => !left.has(op)));
+  const rest = await trial.play(ops.filter((op) => !left.has(op)));
   const second = await comparison(trial, history, { label: "without the refused calls", history: rest });
   return { ...second, judged: tally.judged + second.judged };
 };
@@ -208,15 +192,12 @@ function untouched({ current, charge, last, fresh, sure, rule, shown: [shown] }:
  * end that use up the rest, and once more without the refused calls.
  */
 export const giveBack: QuotaJudge = async (trial) => {
-  const { script, play } = trial;
-  const ops = withoutOps(script.ops, "snapshot");
-  const first = await play(ops);
-  const looks = looksOf(script, first);
+  const { ops, history: first, looks } = await played(trial);
   if (freeRefusals(looks).size === 0) return new OpinionTally().of(first);
   const longer = [...ops, ...closingOf(looks, nextId(first))];
-  const history = await play(longer);
-  const left = freeRefusals(looksOf(script, history.slice(0, ops.length)));
-  const rest = await play(longer.filter((op) => !left.has(op)));
+  const history = await trial.play(longer);
+  const left = freeRefusals(looksOf(trial.script, history.slice(0, ops.length)));
+  const rest = await trial.play(longer.filter((op) => !left.has(op)));
   const label = "without the refused calls";
   return comparison(trial, history, { label, history: rest }, { decisions: true });
 };

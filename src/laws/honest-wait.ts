@@ -1,7 +1,7 @@
 // The law honest-wait. A refusal tells a caller how long to wait. The law waits exactly that long, on a fresh limiter
 // that saw the same calls, and nobody else calls meanwhile.
 import { triedAgain } from "./again.ts";
-import { isKnown, looksOf, OpinionTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
+import { isKnown, OpinionTally, played, type QuotaJudge, statedOf } from "./looks.ts";
 import type { QuotaCallEvent, QuotaScript } from "./quotas/script.ts";
 import { isWindow, type Look, type Sight } from "./sight.ts";
 
@@ -33,10 +33,11 @@ type Wait = readonly [waitMs: number, words: string, longestMs?: number];
 const testedMost = 3;
 
 /** Judges that a caller who waits alone as long as told is admitted, or refused by another quota. */
-export const honestWait: QuotaJudge = async ({ script, play }) => {
-  const history = await play(withoutOps(script.ops, "snapshot"));
+export const honestWait: QuotaJudge = async (trial) => {
+  const { script, play } = trial;
+  const { history, looks } = await played(trial);
   const tally = new OpinionTally();
-  const promises = looksOf(script, history).flatMap((look) => promisesOf(script, look));
+  const promises = looks.flatMap((look) => promisesOf(script, look));
   const negative = promises.find(({ waitMs }) => waitMs < 0);
   if (negative !== undefined) {
     const { sight, words } = negative;

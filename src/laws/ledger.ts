@@ -23,7 +23,6 @@ import {
 } from "./sight.ts";
 import { type CountSpan, exactly, type Held, WindowBook } from "./window-book.ts";
 
-/** The book of one count. */
 interface Book extends QuotaKey {
   readonly name: string;
   readonly rule: Quota;

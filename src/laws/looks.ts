@@ -1,5 +1,5 @@
 // Turns histories into looks, and judges of one look or one sight into laws.
-import type { Breach, Judge, Judgement, LawViolation, Opinion } from "./law.ts";
+import type { Breach, Judge, Judgement, LawViolation, Opinion, Trial } from "./law.ts";
 import { RulesLedger } from "./ledger.ts";
 import { QuotaLedger } from "./quotas/ledger.ts";
 import type { QuotaHistory, QuotaOp, QuotaScript } from "./quotas/script.ts";
@@ -44,6 +44,20 @@ export class OpinionTally {
 export const withoutOps = (ops: readonly QuotaOp[], kind: QuotaOp["do"]): readonly QuotaOp[] =>
   ops.filter((op) => op.do !== kind);
 
+/** A run of operations, with what each of them shows. */
+export interface Played {
+  readonly ops: readonly QuotaOp[];
+  readonly history: QuotaHistory;
+  readonly looks: readonly Look[];
+}
+
+/** Plays a script without its restarts, as most laws do. */
+export async function played({ script, play }: Trial<QuotasKind>): Promise<Played> {
+  const ops = withoutOps(script.ops, "snapshot");
+  const history = await play(ops);
+  return { ops, history, looks: looksOf(script, history) };
+}
+
 /** Returns the algorithm that a limiter by rules states; `null` under a policy, whose quotas say it. */
 export const statedOf = ({ terms }: QuotaScript) => (terms === undefined ? null : algorithmOf(terms));
 
@@ -55,12 +69,11 @@ type Heard = readonly (readonly [Opinion, QuotaKey | null])[];
 
 /** Makes a law over one run. `begin` gives each run a memory of its own. */
 export function overLooks(begin: (script: QuotaScript) => (look: Look) => Heard): QuotaJudge {
-  return async ({ script, play }) => {
-    const history = await play(withoutOps(script.ops, "snapshot"));
-    const judge = begin(script);
+  return async (trial) => {
+    const { history, looks } = await played(trial);
+    const judge = begin(trial.script);
     const tally = new OpinionTally();
-    for (const look of looksOf(script, history))
-      for (const [opinion, count] of judge(look)) tally.add(opinion, look.at, count);
+    for (const look of looks) for (const [opinion, count] of judge(look)) tally.add(opinion, look.at, count);
     return tally.of(history);
   };
 }

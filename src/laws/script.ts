@@ -61,13 +61,8 @@ export interface WindowKey {
 }
 
 /** Returns the key of a caller, for a limiter by key: `acme/ann`, or `ann` of no organization. */
-export const keyOf = ({
-  organization,
-  user,
-}: {
-  readonly organization: string;
-  readonly user: string;
-}): string => (organization === "" ? user : `${organization}/${user}`);
+export const keyOf = ({ organization, user }: Pick<CallOp, "organization" | "user">): string =>
+  organization === "" ? user : `${organization}/${user}`;
 
 /** Facts of a limiter that a ledger needs, beside the limiter's answers. Default algorithm: `fixed-window`. */
 export interface LedgerTerms

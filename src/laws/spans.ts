@@ -5,7 +5,7 @@ import { counted } from "../rules/words.ts";
 import { lacksRoom } from "./decisions.ts";
 import { alsoGreedy } from "./greedy.ts";
 import type { Breach, Opinion, Trial } from "./law.ts";
-import { looksOf, OpinionTally, type QuotaJudge, statedOf, withoutOps } from "./looks.ts";
+import { OpinionTally, played, type QuotaJudge, statedOf } from "./looks.ts";
 import type { QuotaCallOp, QuotaScript } from "./quotas/script.ts";
 import { isOfCalendar, isWindow, type Look, type QuotasKind, type Sight } from "./sight.ts";
 
@@ -72,9 +72,8 @@ const overTracks =
     ) => Promise<(track: Track) => Iterable<readonly [number, Opinion]>>,
   ): QuotaJudge =>
   async (trial) => {
-    const { script, play } = trial;
-    const history = await play(withoutOps(script.ops, "snapshot"));
-    const tracks = tracksOf(looksOf(script, history));
+    const { history, looks } = await played(trial);
+    const tracks = tracksOf(looks);
     const judge = await begin(trial, tracks);
     const tally = new OpinionTally();
     for (const track of tracks) for (const [at, opinion] of judge(track)) tally.add(opinion, at, track.key);
@@ -276,11 +275,11 @@ async function refillsByUnits(
 const leaseMsLeast = 1000;
 
 /** Judges the calls of one key under way at once: admitted within the last second, and not completed. */
-const atOnce: QuotaJudge = async ({ script, play }) => {
-  const history = await play(withoutOps(script.ops, "snapshot"));
+const atOnce: QuotaJudge = async (trial) => {
+  const { history, looks } = await played(trial);
   const tally = new OpinionTally();
   const held = new Map<string, Map<number, QuotaCallOp>>();
-  for (const { event, sights, at } of looksOf(script, history))
+  for (const { event, sights, at } of looks)
     for (const sight of sights.slice(-1)) {
       const mine = held.get(sight.name) ?? new Map<number, QuotaCallOp>();
       held.set(sight.name, mine);

@@ -135,7 +135,6 @@ function parsedBody(body: unknown): { readonly value: unknown; readonly isJson: 
   return { value: undefined, isJson: false };
 }
 
-/** Tells a client of an answer. */
 function tell(
   event: ClientEvent,
   policy: Policy,

@@ -78,7 +78,6 @@ function largest({ populations }: Scenario): Population {
   return ordered[0] as Population;
 }
 
-/** Returns a name that no population has. */
 function crowdName({ populations }: Scenario): string {
   let name = "burst";
   while (populations.some((one) => one.name === name)) name += "-";

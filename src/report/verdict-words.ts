@@ -15,7 +15,6 @@ import {
 } from "../verify/verdict.ts";
 import { share } from "./format.ts";
 
-/** Tells whether anything in these amounts is off. */
 const isOff = ({ overAdmitted, wronglyRefused, stalenessMs }: Amounts): boolean =>
   overAdmitted > 0 || wronglyRefused > 0 || stalenessMs !== null;
 

@@ -9,7 +9,6 @@ import type { QuotaName } from "./quota-name.ts";
 import type { UnreadCall, UnreadJudge } from "./unread.ts";
 import { Claims, type MostUsed } from "./use-bounds.ts";
 
-/** A refusal that seems needless. */
 interface Needless extends Pick<UnreadCall, "line" | "from" | "to"> {
   readonly cost: number;
   readonly isNamed: boolean;

@@ -323,6 +323,5 @@ export const costExperiments: readonly Experiment[] = [
   },
 ];
 
-/** Tells whether a refusal names a quota of the policy. */
 const isNamed = ({ policy }: Lab, { call }: Answer): boolean =>
   call.by !== undefined && policy.quotas[call.by] !== undefined;
