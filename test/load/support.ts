@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type K6Binary, requireK6 } from "../../src/load/k6-binary.ts";
 import { type LoadOptions, type LoadResult, load, type StartService } from "../../src/load/load.ts";
 import { loadScenarioFile } from "../../src/load/scenario-file.ts";
+import type { TraceHead } from "../../src/load/trace-file.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { Rules } from "../../src/rules/rules.ts";
 import { type Token, tokenScopes } from "../../src/rules/tokens.ts";
@@ -193,3 +194,17 @@ export async function textsBelow(folder: string): Promise<Map<string, string>> {
 }
 
 export const removed = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+/** Head of a trace of k6. */
+export const head: TraceHead = {
+  format: "spillway-trace",
+  version: 1,
+  source: "k6",
+  scenario: "test",
+  seed: 1,
+  target: "http://127.0.0.1:1",
+  startedAt: 1_000,
+  clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
+  rules: null,
+  complete: true,
+};

@@ -3,20 +3,8 @@ import { mkdtemp, open, readFile, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { TraceFile, type TraceHead } from "../../src/load/trace-file.ts";
-
-const head: TraceHead = {
-  format: "spillway-trace",
-  version: 1,
-  source: "k6",
-  scenario: "test",
-  seed: 1,
-  target: "http://127.0.0.1:1",
-  startedAt: 1_000,
-  clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-  rules: null,
-  complete: true,
-};
+import { TraceFile } from "../../src/load/trace-file.ts";
+import { head } from "./support.ts";
 
 async function folder(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), "spillway-trace-file-"));

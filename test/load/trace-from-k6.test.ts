@@ -2,31 +2,18 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { TraceFile, type TraceHead } from "../../src/load/trace-file.ts";
+import { TraceFile } from "../../src/load/trace-file.ts";
 import { traceFromK6, unfinishedK6Trace } from "../../src/load/trace-from-k6.ts";
 import { readTrace, type TraceLine } from "../../src/trace/read.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { codedErrorOf } from "../support/coded-error.ts";
-import { newFolder, readTraceFile, removed } from "./support.ts";
+import { head, newFolder, readTraceFile, removed } from "./support.ts";
 
 let folder = "";
 beforeAll(async () => {
   folder = await newFolder();
 });
 afterAll(() => removed(folder));
-
-const head: TraceHead = {
-  format: "spillway-trace",
-  version: 1,
-  source: "k6",
-  scenario: "test",
-  seed: 1,
-  target: "http://127.0.0.1:1",
-  startedAt: 1_000,
-  clock: { kind: "wall", resolutionMs: 1, errorMs: 0 },
-  rules: null,
-  complete: true,
-};
 
 const line = (client: string, call: number, status = 200, sent = 1_000 + call): string =>
   encodeCall({

@@ -9,11 +9,11 @@ import type { Policy } from "../../src/policy/policy.ts";
 import type { PolicyInput } from "../../src/policy/schema.ts";
 import { policyOf } from "../../src/policy/shorthand.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import { switchValues } from "../../src/rules/switches.ts";
 import { exponential } from "../../src/scenario/retries/exponential.ts";
 import { none } from "../../src/scenario/retries/none.ts";
 import { waitReset } from "../../src/scenario/retries/wait-reset.ts";
 import { property } from "../support/property.ts";
+import { semantics } from "../support/semantics.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 
 const window = (limit: number, windowSeconds: number) =>
@@ -227,15 +227,6 @@ describe("a policy of three dimensions", () => {
     expect(result.reaction).toMatchObject({ admittedLater: 1, waitsOfRefused: { max: waitMs } });
   });
 });
-
-const semantics = fc.record(
-  Object.fromEntries(
-    Object.entries(switchValues).map(([name, values]) => [
-      name,
-      fc.record({ rest: fc.constantFrom(...values), graphql: fc.constantFrom(...values) }),
-    ]),
-  ),
-);
 
 const rows: fc.Arbitrary<Row[]> = fc
   .array(

@@ -6,8 +6,8 @@ import { replay } from "../../sim/replay/replay.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import { presets } from "../../src/rules/presets.ts";
 import type { Rules, RulesInput } from "../../src/rules/rules.ts";
-import { switchValues } from "../../src/rules/switches.ts";
 import { property } from "../support/property.ts";
+import { semantics } from "../support/semantics.ts";
 import { naiveReplay } from "./naive.ts";
 import { logOf, noon, type Row } from "./rows.ts";
 
@@ -339,18 +339,9 @@ const arbitraryRows: fc.Arbitrary<Row[]> = fc
       .sort((a, b) => a.atMs - b.atMs),
   );
 
-const arbitrarySemantics = fc.record(
-  Object.fromEntries(
-    Object.entries(switchValues).map(([name, values]) => [
-      name,
-      fc.record({ rest: fc.constantFrom(...values), graphql: fc.constantFrom(...values) }),
-    ]),
-  ),
-);
-
 const arbitraryRules: fc.Arbitrary<Rules> = fc
   .record({
-    semantics: arbitrarySemantics,
+    semantics,
     limits: fc.tuple(...[1, 2, 3, 4].map(() => fc.integer({ min: 1, max: 14 }))),
     seconds: fc.tuple(...[1, 2, 3, 4].map(() => fc.integer({ min: 1, max: 4 }))),
     enforced: fc.tuple(fc.boolean(), fc.boolean()),

@@ -7,7 +7,6 @@ import { simulate } from "../../sim/simulate.ts";
 import { parseFault } from "../../src/faults/choice.ts";
 import { parseRules } from "../../src/rules/parse.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
-import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import {
   burst,
   defineScenario,
@@ -21,11 +20,11 @@ import {
   waitReset,
   worker,
 } from "../../src/scenario/index.ts";
-import type { TraceLine } from "../../src/trace/read.ts";
-import type { TraceCall } from "../../src/trace/record.ts";
 import { judge } from "../../src/verify/judge.ts";
 import type { Verdict } from "../../src/verify/verdict.ts";
 import { property } from "../support/property.ts";
+import { semantics } from "../support/semantics.ts";
+import { numbered } from "./numbered.ts";
 
 const user = rest("/v2/user");
 type World = Pick<ScenarioInput, "network" | "service" | "outages" | "clocks">;
@@ -116,23 +115,6 @@ async function judged(world: World, rules: RulesInput, seed: number): Promise<Ve
   return judge(header, numbered(calls));
 }
 
-function* numbered(calls: Iterable<TraceCall>): Generator<TraceLine> {
-  let line = 2;
-  for (const call of calls) {
-    yield { line, call };
-    line += 1;
-  }
-}
-
-const mixes = fc.record(
-  Object.fromEntries(
-    (Object.keys(switchValues) as SwitchName[]).map((name) => {
-      const value = fc.constantFrom<unknown>(...switchValues[name]);
-      return [name, fc.record({ rest: value, graphql: value })];
-    }),
-  ),
-) as fc.Arbitrary<NonNullable<RulesInput["semantics"]>>;
-
 describe.each(Object.entries(worlds))("in a world of %s", (_, world) => {
   test("the default rules are judged right", async () => {
     for (const seed of [1, 2, 3]) {
@@ -143,7 +125,7 @@ describe.each(Object.entries(worlds))("in a world of %s", (_, world) => {
     }
   });
 
-  property([mixes, fc.nat()], { numRuns: 8 })("and any others", async (semantics, seed) => {
+  property([semantics, fc.nat()], { numRuns: 8 })("and any others", async (semantics, seed) => {
     expect((await judged(world, { semantics }, seed)).violations.slice(0, 3)).toEqual([]);
   });
 });

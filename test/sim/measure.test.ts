@@ -7,8 +7,6 @@ import { faults } from "../../src/faults/catalogue.ts";
 import type { ChosenFault } from "../../src/faults/choice.ts";
 import { engineFactory } from "../../src/laws/engine-factory.ts";
 import { parseRules } from "../../src/rules/parse.ts";
-import type { RulesInput } from "../../src/rules/rules.ts";
-import { type SwitchName, switchValues } from "../../src/rules/switches.ts";
 import {
   burst,
   defineScenario,
@@ -27,6 +25,7 @@ import { summarize } from "../../src/summary/summarizer.ts";
 import { crowd, crowdRules } from "../faults/crowd.ts";
 import { tinyFactory } from "../laws/tiny-limiter.ts";
 import { property } from "../support/property.ts";
+import { semantics } from "../support/semantics.ts";
 
 function summarized(scenario: Scenario, options: SimulateOptions) {
   const { header, calls } = simulate(scenario, options);
@@ -72,14 +71,6 @@ const windows = fc.record({
   windowSeconds: fc.constantFrom(1, 2, 5, 7, 30),
 });
 const owner = fc.record({ rest: windows, graphql: windows });
-const semantics = fc.record(
-  Object.fromEntries(
-    (Object.keys(switchValues) as SwitchName[]).map((name) => {
-      const value = fc.constantFrom<unknown>(...switchValues[name]);
-      return [name, fc.record({ rest: value, graphql: value })];
-    }),
-  ),
-) as fc.Arbitrary<NonNullable<RulesInput["semantics"]>>;
 /** Trips that take longer than a window, too: readings of neighbouring windows overlap then. */
 const span = fc
   .tuple(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 3_000 }))

@@ -13,6 +13,7 @@ import { type Owner, organizationLimit, type Rules, type Scope, userLimit } from
 import type { TraceCall } from "../../src/trace/record.ts";
 import type { Suspect } from "../../src/verify/suspects.ts";
 import type { Context, Target } from "./history.ts";
+import { bare } from "./traces.ts";
 
 /** A fault: what answers, and what it does to answers on their way. */
 export interface Broken {
@@ -501,12 +502,12 @@ export const brokenDeployments: readonly Broken[] = [
   {
     fault: "headers-missing-on-429",
     make: (rules) => new Limiter(rules),
-    change: (call) => (call.status === 429 ? { ...call, ...noHeaders } : call),
+    change: (call) => (call.status === 429 ? { ...call, ...bare } : call),
   },
   {
     fault: "headers-missing-on-status",
     make: (rules) => new Limiter(rules),
-    change: (call) => (call.kind === "status" ? { ...call, ...noHeaders } : call),
+    change: (call) => (call.kind === "status" ? { ...call, ...bare } : call),
   },
   {
     fault: "headers-doubled",
@@ -632,14 +633,3 @@ function skewed(rules: Rules, skewMs: number): Target {
     setEnforced() {},
   };
 }
-
-const noHeaders = {
-  scopeName: null,
-  limit: null,
-  remaining: null,
-  reset: null,
-  userScopeName: null,
-  userLimit: null,
-  userRemaining: null,
-  userReset: null,
-} as const;

@@ -8,6 +8,7 @@ import type { TraceLine } from "../../src/trace/read.ts";
 import type { CallKind, Lost, TraceCall, TraceHeader } from "../../src/trace/record.ts";
 import { encodeCall, encodeHeader } from "../../src/trace/write.ts";
 import { refusalBody, statusBody } from "../../src/wire/bodies.ts";
+import { bare } from "./traces.ts";
 
 /** Limiter that answers: a right one, or one that is wrong on purpose. Times are the target's own, whole ms. */
 export interface Target {
@@ -322,17 +323,6 @@ class Play {
     look(atMs + lookMs, 1002);
   }
 }
-
-const bare = {
-  scopeName: null,
-  limit: null,
-  remaining: null,
-  reset: null,
-  userScopeName: null,
-  userLimit: null,
-  userRemaining: null,
-  userReset: null,
-} as const;
 
 function shown(scope: Scope, { organization, user }: Readings): Partial<TraceCall> {
   return {

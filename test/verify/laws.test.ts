@@ -4,24 +4,13 @@ import type { LawName } from "../../src/rules/laws.ts";
 import type { RulesInput } from "../../src/rules/rules.ts";
 import type { TraceCall } from "../../src/trace/record.ts";
 import { suspectNames } from "../../src/verify/suspects.ts";
-import { graphql, judged, refused, rest, start, status, type TraceOptions } from "./traces.ts";
+import { bare, graphql, judged, refused, rest, start, status, type TraceOptions } from "./traces.ts";
 
 /** The laws that are broken, each with its likeliest fault. */
 async function faults(calls: readonly TraceCall[], options: TraceOptions = {}): Promise<readonly string[]> {
   const { violations } = await judged(calls, options);
   return [...new Set(violations.map(({ law, suspects }) => `${law}: ${suspects[0] ?? "-"}`))];
 }
-
-const bare = {
-  scopeName: null,
-  limit: null,
-  remaining: null,
-  reset: null,
-  userScopeName: null,
-  userLimit: null,
-  userRemaining: null,
-  userReset: null,
-} as const;
 const one = (changes: Partial<TraceCall> = {}): TraceCall => rest({ at: 1000, count: 1 }, changes);
 
 describe("headers-present", () => {

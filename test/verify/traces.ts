@@ -10,6 +10,18 @@ import type { RulesVerdict } from "../../src/verify/verdict.ts";
 /** A multiple of 300 s: REST's and GraphQL's windows of the epoch open here. */
 export const start = Date.UTC(2026, 0, 2, 3, 0, 0);
 
+/** Headers of an answer without any. */
+export const bare = {
+  scopeName: null,
+  limit: null,
+  remaining: null,
+  reset: null,
+  userScopeName: null,
+  userLimit: null,
+  userRemaining: null,
+  userReset: null,
+} as const;
+
 export interface Shown {
   /** Ms after `start`. */
   readonly at: number;
@@ -117,22 +129,7 @@ export function refused(
 
 /** A call that was given up; its headers never came. */
 export function unanswered(at: number, changes: Partial<TraceCall> = {}): TraceCall {
-  return rest(
-    { at, took: 5000, count: 0 },
-    {
-      status: 0,
-      scopeName: null,
-      limit: null,
-      remaining: null,
-      reset: null,
-      userScopeName: null,
-      userLimit: null,
-      userRemaining: null,
-      userReset: null,
-      error: "timeout",
-      ...changes,
-    },
-  );
+  return rest({ at, took: 5000, count: 0 }, { status: 0, ...bare, error: "timeout", ...changes });
 }
 
 export interface TraceOptions extends Partial<Omit<TraceHeader, "rules">> {
