@@ -29,10 +29,7 @@ export async function readConnection(
   const [first] = given.filter(([, path]) => path !== undefined);
   if (first !== undefined && url?.startsWith("https:") !== true)
     throw new SpillwayError("USAGE", `${first[0]} needs a --target of https://`);
-  if ((cert === undefined) !== (key === undefined))
-    throw new SpillwayError("USAGE", "--cert and --key go together", {
-      hint: "a file that holds both is given twice",
-    });
+  requireBoth("--cert", cert, "--key", key);
   const tls = {
     ca: await readPem("--ca", ca),
     cert: await readPem("--cert", cert),
@@ -54,11 +51,8 @@ export async function readServerTls(
 ): Promise<{ readonly cert: string; readonly key: string } | null> {
   const cert = await readPem("--tls-cert", certPath);
   const key = await readPem("--tls-key", keyPath);
-  if (cert === undefined && key === undefined) return null;
-  if (cert === undefined || key === undefined)
-    throw new SpillwayError("USAGE", "--tls-cert and --tls-key go together", {
-      hint: "a file that holds both is given twice",
-    });
+  requireBoth("--tls-cert", cert, "--tls-key", key);
+  if (cert === undefined || key === undefined) return null;
   requireMatch(cert, key, `${certPath} and ${keyPath}`);
   return { cert, key };
 }
@@ -72,6 +66,13 @@ async function readPem(option: string, path: string | undefined): Promise<string
     return text;
   // The text is not shown, because it may be a secret.
   throw unusable(path, `text without ${what}`, `${what} in PEM`);
+}
+
+function requireBoth(certOption: string, cert: unknown, keyOption: string, key: unknown): void {
+  if ((cert === undefined) === (key === undefined)) return;
+  throw new SpillwayError("USAGE", `${certOption} and ${keyOption} go together`, {
+    hint: "a file that holds both is given twice",
+  });
 }
 
 /** Refuses a key that does not fit its certificate: each call would fail. */

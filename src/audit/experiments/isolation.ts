@@ -177,22 +177,12 @@ export const isolationExperiments: readonly Experiment[] = [
       return kept;
     },
   },
-  stranger("no-token", "calls without a token are charged to nobody", (_lab, shot) => ({
-    ...shot,
-    caller: null,
-    operation: "other",
-    cost: null,
-    attributes: {},
-  })),
+  stranger("no-token", "calls without a token are charged to nobody", (_lab, shot) => ofNobody(shot)),
   stranger(
     "unknown-token",
     "calls with a token that is not known are charged to nobody",
     ({ policy }, shot) => ({
-      ...shot,
-      caller: null,
-      operation: "other",
-      cost: null,
-      attributes: {},
+      ...ofNobody(shot),
       headers: {
         ...shot.headers,
         [policy.auth.header]: credentialOf(policy.auth, "revoked-and-unknown-0000"),
@@ -200,6 +190,11 @@ export const isolationExperiments: readonly Experiment[] = [
     }),
   ),
 ];
+
+const ofNobody = (shot: Shot): Shot => ({
+  ...shot,
+  ...{ caller: null, operation: "other", cost: null, attributes: {} },
+});
 
 const strangersOf = ({ subjects }: Lab, { quotas }: Subject): Subject[] =>
   subjects.filter((other) => !other.quotas.some((name) => quotas.includes(name)));
