@@ -57,6 +57,7 @@ export interface Decision extends Readings {
 /** Both scopes of an organization, as its status endpoint shows them. */
 export type Status = Readonly<Record<Scope, WindowReading>>;
 
+/** A value, or a promise of the value. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
 /** A reading of a limiter that may not show everything. Absent members are not judged. */

@@ -1,18 +1,12 @@
 // Checks limiters behind HTTP without a socket: Fetch-style handlers, applications with `inject`, and
 // Express-style middleware. Each call becomes a request with its key; a 429 is a refusal; headers are
 // read in any usual dialect.
-import type { LimiterFactory } from "../engine/adapter.ts";
+import type { Awaitable, LimiterFactory } from "../engine/adapter.ts";
 import type { HttpAnswer } from "../wire/answer.ts";
 import { readRateLimitHeaders } from "../wire/dialects.ts";
 import { headerTexts } from "../wire/fields.ts";
 import { REFUSED } from "../wire/outcome.ts";
-import {
-  type Awaitable,
-  type KeyedAnswer,
-  type KeyedKind,
-  type KeyedSettings,
-  keyedLimiter,
-} from "./keyed.ts";
+import { type KeyedAnswer, type KeyedKind, type KeyedSettings, keyedLimiter } from "./keyed.ts";
 import { type Middleware, type MiddlewareRequest, MiddlewareSession } from "./middleware.ts";
 
 /** Header of a request that names its key. */

@@ -1,6 +1,7 @@
 // Limiters by key, as most modules are: one count for each key, a limit, a length, and a function that takes a call.
 // A few lines make such a limiter checkable; the laws do not judge what it does not show.
 import {
+  type Awaitable,
   type LimiterAdapter,
   type LimiterFactory,
   type PartialDecision,
@@ -24,9 +25,6 @@ import type { LimiterLawName } from "../rules/laws.ts";
 import type { Rules, Scope } from "../rules/rules.ts";
 import { type SwitchValue, switchValues } from "../rules/switches.ts";
 import { keyOf } from "./script.ts";
-
-/** A value, or a promise of the value. */
-export type Awaitable<T> = T | PromiseLike<T>;
 
 /** A `Date`, or anything with its `getTime`. */
 export interface Instant {

@@ -1,8 +1,7 @@
 // Judges stores that count, such as express-rate-limit's, as limiters.
-import type { LimiterFactory, Seam } from "../engine/adapter.ts";
+import type { Awaitable, LimiterFactory, Seam } from "../engine/adapter.ts";
 import type { Algorithm } from "../rules/algorithms.ts";
 import {
-  type Awaitable,
   type Instant,
   type KeyedKind,
   type KeyedReading,
