@@ -81,10 +81,8 @@ export class RulesPlayer extends Player<LimiterAdapter, Rules, CallOp> {
         );
         return { op };
       case "sweep":
-        await this.sweep(op.atMs);
-        return { op };
       case "snapshot":
-        await this.restart();
+        await this.maintain(op);
         return { op };
     }
   }

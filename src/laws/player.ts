@@ -3,7 +3,7 @@
 
 import { type Eventually, guarded, tellTime, throughJson } from "../engine/asking.ts";
 import { callText, LimiterFailure } from "../engine/limiter-failure.ts";
-import type { LawKind } from "./script.ts";
+import type { LawKind, SnapshotOp, SweepOp } from "./script.ts";
 
 /** Failure of a limiter in the middle of a script: no law is broken, but there is nothing to judge. */
 export class PlayFailure extends LimiterFailure {
@@ -87,12 +87,12 @@ export abstract class Player<L extends Playable, D, C> {
     return held;
   }
 
-  protected async sweep(atMs: number): Promise<void> {
-    await guarded("sweep", [atMs], () => this.limiter.sweep?.(atMs));
-  }
-
-  /** Replaces the limiter by one restored from its snapshot. */
-  protected async restart(): Promise<void> {
+  /** Sweeps the limiter, or replaces it by one restored from its snapshot. */
+  protected async maintain(op: SweepOp | SnapshotOp): Promise<void> {
+    if (op.do === "sweep") {
+      await guarded("sweep", [op.atMs], () => this.limiter.sweep?.(op.atMs));
+      return;
+    }
     const taken = await guarded("snapshot", [], () => this.limiter.snapshot?.());
     const snapshot = throughJson("the snapshot", "snapshot()", taken);
     const { restore } = this.#factory;

@@ -88,10 +88,8 @@ export class QuotaPlayer extends Player<QuotaLimiter, Policy, QuotaCallOp> {
         return { op };
       }
       case "sweep":
-        await this.sweep(op.atMs);
-        return { op };
       case "snapshot":
-        await this.restart();
+        await this.maintain(op);
         return { op };
     }
   }
