@@ -9,6 +9,7 @@ import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
 import { workersOf } from "./parallel.ts";
+import { pollersOf } from "./pollers.ts";
 import {
   type ClockedSessions,
   isSteady,
@@ -35,19 +36,24 @@ import { workdaysOf } from "./workdays.ts";
 
 /** Splits each caller's calls by behaviour; callers with only one behaviour stay as they are. */
 export function takenApart(profiles: readonly Profile[], recording: Recording): readonly Profile[] {
+  const slackMs = slackOf(recording);
   const found = profiles.map((profile) => {
-    const { timetables, rest } = isSteady(profile)
+    const { timetables, rest: left } = isSteady(profile)
       ? { timetables: [], rest: [] }
       : timetablesOf(profile, recording);
+    const rest = timetables.length === 0 ? profile : restOf(profile, left, recording);
+    const polls =
+      rest === null || isSteady(rest) || rest.pace.kind === "volleys" ? null : pollersOf(rest.jobs, slackMs);
     return {
-      timetables: timetables.flatMap((whole) => workersOf(whole, slackOf(recording))),
-      rest: timetables.length === 0 ? profile : restOf(profile, rest, recording),
+      timetables: timetables.flatMap((whole) => workersOf(whole, slackMs)),
+      pollers: (polls?.pollers ?? []).map((jobs) => profileOfJobs(profile, jobs, slackMs)),
+      rest: polls === null ? rest : restOf(profile, polls.rest, recording),
     };
   });
   const busyDays = busyDaysOf(found.map(({ timetables }) => timetables));
-  const clocks = found.map(({ timetables, rest }) => ({
+  const clocks = found.map(({ timetables, ...others }) => ({
     timetables: timetables.map((each) => ({ ...each, busyDays })),
-    rest,
+    ...others,
   }));
   const wakes = wakesIn(
     clocks.flatMap(({ rest }) => rest ?? []),
@@ -71,20 +77,21 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     const visit = visits.get(profile);
     if (visit !== undefined) {
       const rest = { ...profile, jobs: visit.rest };
-      return { ...profile, apart: { key: "", timetables: [], wakes: visit.wakes, rest } };
+      return { ...profile, apart: { key: "", timetables: [], wakes: visit.wakes, pollers: [], rest } };
     }
     const { rest: before, own: first } = calm[index] as (typeof calm)[number];
     const { rest, own: risen } = withoutWakes(before, rises, recording);
     const own = [...first, ...risen];
-    const { timetables } = clocks[index] as (typeof clocks)[number];
-    if (timetables.length === 0 && own.length === 0) return profile;
+    const { timetables, pollers } = clocks[index] as (typeof clocks)[number];
+    if (timetables.length === 0 && own.length === 0 && pollers.length === 0) return profile;
     const names = [
+      ...pollers.map(() => "poller"),
       // Callers of a fleet share the hour, but each may have its own minute.
       ...timetables.map(({ timetable }) => timetable.schedule.replace(/^\d+ (?=\d)/, "")),
       ...own.map(({ group }) => `woken ${group}`),
     ];
     const pace = profile.pace.kind === "visits" ? ({ kind: "chance" } as const) : profile.pace;
-    return { ...profile, pace, apart: { key: names.join(", "), timetables, wakes: own, rest } };
+    return { ...profile, pace, apart: { key: names.join(", "), timetables, wakes: own, pollers, rest } };
   });
 }
 
@@ -129,7 +136,14 @@ export function partsOf(
   if (model.pace.kind === "visits") return visitParts(model, mixOfAll(profiles), recording);
   const alone = profiles.length === 1 && !isSteady(model);
   if (model.apart === null && !alone) return partsBySize(profiles, recording);
-  const parts = [...clockedParts(profiles, recording), ...wokenParts(profiles, recording)];
+  const pollers = profiles.flatMap(({ apart }) => apart?.pollers ?? []);
+  const polls = pollers.length === 0 ? [] : [loopPart(pollers, recording)];
+  const parts = [
+    ...clockedParts(profiles, recording),
+    ...wokenParts(profiles, recording),
+    // All pollers of one name are alike.
+    ...polls.flatMap(({ part }) => Array.from(model.apart?.pollers ?? [], () => part)),
+  ];
   const rests = profiles.flatMap((profile) =>
     profile.apart === null ? [profile] : (profile.apart.rest ?? []),
   );
@@ -154,7 +168,7 @@ export function partsOf(
         : [loopPart(rests, recording)];
   return {
     parts: [...parts, ...loops.map(({ part }) => part)],
-    rhythms: loops.flatMap(({ rhythms }) => rhythms),
+    rhythms: [...polls, ...loops].flatMap(({ rhythms }) => rhythms),
   };
 }
 

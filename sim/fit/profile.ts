@@ -79,6 +79,8 @@ export interface Apart {
   readonly key: string;
   readonly timetables: readonly ClockedSessions[];
   readonly wakes: readonly OwnWakes[];
+  /** Pollers of one period. */
+  readonly pollers: readonly Profile[];
   /** All other calls; `null` if there are none. */
   readonly rest: Profile | null;
 }

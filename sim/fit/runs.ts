@@ -224,3 +224,14 @@ export function loopsIn<Each extends Spell>(spells: readonly Each[]): readonly (
   }
   return loops.map(({ own }) => own);
 }
+
+/** Gives each spell to the first loop that is free. */
+export function firstFreeOf<Each extends Spell>(spells: readonly Each[]): Each[][] {
+  const loops: Each[][] = [];
+  for (const spell of spells) {
+    const free = loops.find((loop) => (loop.at(-1) as Each).endMs <= spell.startMs);
+    if (free === undefined) loops.push([spell]);
+    else free.push(spell);
+  }
+  return loops;
+}

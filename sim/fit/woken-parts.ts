@@ -6,15 +6,15 @@ import type { FittedPart } from "./model.ts";
 import { type OwnWakes, type Profile, profileOfJobs, slackOf, type WokenSession } from "./profile.ts";
 import type { Recording } from "./recording.ts";
 import { loopsIn, type Spell, spellsOf } from "./runs.ts";
-import { joined, type Sessions, sessionsOf } from "./sessions.ts";
+import { absenceOf, joined, type Sessions, sessionsOf } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
-import { flatOf, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
+import { flatOf, mode, roundestWithin, SortedSample, sumOf } from "./statistics.ts";
 import { workOf } from "./work.ts";
 
 /** Fits what each group of events wakes similar callers to. */
 export function wokenParts(profiles: readonly Profile[], recording: Recording): FittedPart[] {
   const groups = profiles[0]?.apart?.wakes ?? [];
-  return groups.map((events) => wokenPart(profiles, events, recording));
+  return groups.flatMap((events) => wokenPart(profiles, events, recording));
 }
 
 /** Returns the number of events that find a caller free, not busy with an earlier event's calls. */
@@ -32,6 +32,50 @@ function withinOf(late: SortedSample, slackMs: number): FittedSpread {
   // The latest callers may have begun without the event.
   const most = new SortedSample(late.sorted.filter((ms) => ms <= late.median / tailFrom)).quantile(0.95);
   return { kind: "uniform", least: 0, most: roundestWithin(most, 1.1 * most + slackMs) };
+}
+
+/** Calls that follow one event, one after the other. */
+interface Row {
+  readonly eventMs: number;
+  readonly spells: readonly Spell[];
+}
+
+/** Least share of the calls that loops beside the busiest make, for several clients. */
+const besideLeast = 1 / 4;
+/** Least share of rows that have the usual number of calls, and most rows of a session. */
+const rowLeast = 0.4;
+const rowsMost = 12;
+
+/**
+ * Splits sessions in which several clients do the same at the same time, each a row of so many calls: each row is a
+ * client's. Other sessions stay whole.
+ */
+function rowsOf(sessions: readonly Row[]): readonly Row[] {
+  const loops = sessions.map(({ eventMs, spells }) =>
+    loopsIn(spells).map((own) => ({ eventMs, spells: own })),
+  );
+  const callsOf = (rows: readonly Row[]): number[] => rows.map(({ spells }) => spells.length);
+  const busiest = sumOf(loops.map((own) => Math.max(...callsOf(own))));
+  if (busiest > (1 - besideLeast) * sumOf(callsOf(sessions))) return sessions;
+  const all = flatOf(loops);
+  const cutMs = absenceOf(flatOf(all.map(({ spells }) => pausesOf(spells))));
+  const rows = all.flatMap((row) => cutAt(row, cutMs));
+  const usual = mode(callsOf(rows));
+  const areAlike = usual.value > 1 && usual.share >= rowLeast;
+  return cutMs > 0 && areAlike && rows.length <= rowsMost * sessions.length ? rows : sessions;
+}
+
+/** Returns the pauses between spells, ms. */
+const pausesOf = (spells: readonly Spell[]): readonly number[] =>
+  sessionsOf(spells, Number.POSITIVE_INFINITY).pausesMs;
+
+/** Cuts a row at pauses above a length. */
+function cutAt({ eventMs, spells }: Row, cutMs: number): Row[] {
+  let from = 0;
+  return sessionsOf(spells, cutMs).sessions.map((session) => {
+    from += session.spells;
+    return { eventMs, spells: spells.slice(from - session.spells, from) };
+  });
 }
 
 /** Least share of a session's calls that each of several workers makes. */
@@ -70,17 +114,25 @@ function wokenPart(
   profiles: readonly Profile[],
   { group, byUser, clock, eventsMs, lastsMs }: Omit<OwnWakes, "sessions">,
   recording: Recording,
-): FittedPart {
+): FittedPart[] {
   const wokenOf = ({ apart }: Profile): readonly WokenSession[] =>
     apart?.wakes.find((wakes) => wakes.group === group)?.sessions ?? [];
-  const woken = profiles.flatMap(wokenOf);
   const free = sumOf(profiles.map((profile) => freeAt(eventsMs, wokenOf(profile))));
-  const spells = profiles.flatMap((profile) =>
-    wokenOf(profile).map(({ jobs }) => (profile.pace.kind === "volleys" ? spellsOf(jobs) : jobs)),
+  const sessions = profiles.flatMap((profile) =>
+    wokenOf(profile).map(({ eventMs, jobs }) => ({
+      eventMs,
+      spells: profile.pace.kind === "volleys" ? spellsOf(jobs) : jobs,
+    })),
   );
   const slackMs = slackOf(recording);
-  const work = workBy(spells, slackMs, lastsMs === null ? "work" : "else");
-  const late = new SortedSample(woken.map(({ eventMs, jobs }) => (jobs[0] as RecordedJob).startMs - eventMs));
+  const rows = rowsOf(sessions);
+  const clients = Math.ceil(rows.length / sessions.length);
+  const work = workBy(
+    rows.map(({ spells }) => spells),
+    slackMs,
+    lastsMs === null ? "work" : "else",
+  );
+  const late = new SortedSample(rows.map(({ eventMs, spells }) => (spells[0] as Spell).startMs - eventMs));
   const own = profiles.map((profile) =>
     profileOfJobs(
       profile,
@@ -88,7 +140,7 @@ function wokenPart(
       slackMs,
     ),
   );
-  return {
+  const part: FittedPart = {
     behaviour: {
       kind: "woken",
       ...work,
@@ -98,10 +150,11 @@ function wokenPart(
           ? eventsByChance(eventsMs, recording)
           : { kind: "clock", at: clock.at, lateMs: clock.lateMs },
       within: withinOf(late, slackMs),
-      share: Math.min(1, Number((woken.length / free).toPrecision(2))),
+      share: Math.min(1, Number((rows.length / clients / free).toPrecision(2))),
       group,
       byUser,
     },
     mix: mixOfAll(own),
   };
+  return Array.from({ length: clients }, () => part);
 }

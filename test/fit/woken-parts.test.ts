@@ -98,6 +98,18 @@ describe("events wake", () => {
     expect(atOnceOf(6, 6, 6, 0)).toMatchObject({ ms: 2 });
   });
 
+  test("several clients of one caller to rows of equally many calls, also one after the other", () => {
+    const sessions = hours.map((ms) => ({
+      eventMs: ms,
+      jobs: [0, 50, 20_000, 20_050]
+        .flatMap((lateMs) => Array.from({ length: 8 }, (_, call) => job(ms + lateMs + 200 * call)))
+        .sort((a, b) => a.startMs - b.startMs),
+    }));
+    const parts = wokenParts([callerOf(hours, [], { sessions })], recording);
+    expect(parts).toHaveLength(4);
+    expect(parts[0]?.behaviour).toMatchObject({ calls: { kind: "constant", ms: 8 }, share: 1 });
+  });
+
   test("them by chance, or by a clock", () => {
     const clock = { at: "5 4 * * *", lateMs: 20_000, eventsMs: hours };
     const all = hours.map((eventMs) => ({ eventMs }));
