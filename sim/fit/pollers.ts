@@ -1,5 +1,6 @@
 // Several pollers under one name, such as the screens of a shop: each begins when it is switched on, and then keeps to a
 // clock of its own. All clocks have one period.
+import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { firstFreeOf } from "./runs.ts";
 import { addAt, flatOf, SortedSample } from "./statistics.ts";
@@ -10,15 +11,17 @@ const periodMostMs = 600_000;
 const classMs = 100;
 /** Distance from a clock's ticks, as a share of the period. */
 const offShare = 0.002;
-/** Most jobs whose period is looked for; more would hardly show another one. */
+/** Most jobs whose period is looked for, as more would hardly show another one; and those of a row that is read. */
 const jobsMost = 4_000;
+const rowJobs = 100;
 /** Least share of the jobs that one follows after a period, and least ratio to chance. */
 const followedLeast = 0.5;
 const timesChance = 4;
 /** Most ticks from one poll to the next: a call that waits for its retry misses some. */
 const ticksMost = 3;
-/** Least polls of a clock: a job that ends polls less often. */
+/** Least polls of a clock, and least time that it goes, ms: a job that is waited for ends sooner. */
 const pollsLeast = 50;
+const lastsLeastMs = 30 * minuteMs;
 /** Least share of the jobs that each poller makes, and most pollers of one name. */
 const pollerLeast = 0.02;
 const pollersMost = 12;
@@ -35,7 +38,7 @@ export function pollersOf(jobs: readonly RecordedJob[], slackMs: number): Poller
   const everyMs = periodOf(jobs, slackMs);
   if (everyMs === null) return null;
   const offMs = slackMs + offShare * everyMs;
-  const polls = flatOf(strandsOf(jobs, everyMs, offMs).filter(({ length }) => length >= pollsLeast)).sort(
+  const polls = flatOf(strandsOf(jobs, everyMs, offMs).filter(isLasting)).sort(
     (a, b) => a.startMs - b.startMs,
   );
   // A poller is not due again until a period is over.
@@ -55,18 +58,26 @@ export function pollersOf(jobs: readonly RecordedJob[], slackMs: number): Poller
     : { everyMs, pollers, rest: jobs.filter((job) => !taken.has(job)) };
 }
 
+/** Tells whether jobs kept to a clock for long enough to be those of a poller. */
+const isLasting = (strand: readonly RecordedJob[]): boolean =>
+  strand.length >= pollsLeast &&
+  (strand.at(-1) as RecordedJob).startMs - (strand[0] as RecordedJob).startMs >= lastsLeastMs;
+
 /** Returns the period after which most jobs are followed by another one, ms; `null` if there is none. */
 function periodOf(jobs: readonly RecordedJob[], slackMs: number): number | null {
   const step = Math.ceil(jobs.length / jobsMost);
   const widthMs = 2 * slackMs + classMs;
   const counts = new Array<number>(Math.ceil(periodMostMs / widthMs)).fill(0);
   const eachGap = (of: (gapMs: number) => void): void => {
-    for (let place = 0; place < jobs.length; place += step)
+    // Every third call may be one poller's: calls are read in rows.
+    for (let place = 0; place < jobs.length; place++) {
+      if (Math.floor(place / rowJobs) % step > 0) continue;
       for (let next = place + 1; next < jobs.length; next++) {
         const gapMs = (jobs[next] as RecordedJob).startMs - (jobs[place] as RecordedJob).startMs;
         if (gapMs >= periodMostMs) break;
         of(gapMs);
       }
+    }
   };
   eachGap((gapMs) => addAt(counts, Math.floor(gapMs / widthMs)));
   // A period's gaps may lie across two classes.

@@ -53,18 +53,19 @@ describe("pollers under one name", () => {
     expect(pollersOf([], 6)).toBeNull();
   });
 
-  test("keep to their clock for fifty polls and more", () => {
-    const jobsOf = (ticks: number) =>
-      jobsAt(
-        ...[0, 1_700, 3_100].map((fromMs) =>
+  test("keep to their clock for fifty polls and half an hour", () => {
+    const lengths = (everyMs: number, ...ticks: readonly number[]) =>
+      ticks.map((count) => {
+        const starts = [0, 0.31, 0.67].map((part) =>
           Array.from(
-            { length: 30 * ticks },
-            (_, tick) => fromMs + 5_000 * tick + 1_111_111 * Math.floor(tick / ticks),
+            { length: 30 * count },
+            (_, tick) => (part + tick) * everyMs + 11.37 * everyMs * Math.floor(tick / count),
           ),
-        ),
-      );
-    expect(pollersOf(jobsOf(49), 6)).toBeNull();
-    expect(pollersOf(jobsOf(50), 6)?.pollers).toHaveLength(3);
+        );
+        return pollersOf(jobsAt(...starts), 6)?.pollers.length ?? null;
+      });
+    expect(lengths(60_000, 49, 50)).toEqual([null, 3]);
+    expect(lengths(20_000, 89, 92)).toEqual([null, 3]);
   });
 });
 
