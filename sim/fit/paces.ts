@@ -1,5 +1,6 @@
 // Pauses whose order matters, such as polls that grow further apart, then uploads in a row. Each pace counts which one
 // follows it, and how often the session ends instead.
+import { atOnceMost } from "../../src/scenario/behaviours/paces.ts";
 import { classesIn, classOf, tableOf, toldByBefore } from "./pace-classes.ts";
 import type { Sessions } from "./sessions.ts";
 import { type FittedSpread, spreadOf } from "./spread.ts";
@@ -44,9 +45,15 @@ const visitsLeast = 0.01;
 /** Largest ratio, either way, between the deviations of predicted and recorded session lengths. */
 const spreadMost = 2;
 
-/** Returns the spread of numbers of calls at once; `null` if each is one. */
+/** Returns the spread of numbers of calls at once, of which a worker has a greatest one; `null` if each is one. */
 export const atOnceOf = (sizes: readonly number[]): FittedSpread | null =>
-  sizes.every((size) => size === 1) ? null : spreadOf(sizes, 1, 0);
+  sizes.every((size) => size === 1)
+    ? null
+    : spreadOf(
+        sizes.map((size) => Math.min(size, atOnceMost)),
+        1,
+        0,
+      );
 
 /**
  * Fits paces to the pauses of sessions; `null` if pauses have no order, or paces do not explain how sessions end.

@@ -1,7 +1,8 @@
 // Events that wake many people behind the tokens of back ends: for some minutes, far more people call than usual. The
 // recording does not tell who woke and who would have come anyway, but the numbers of both are known.
 
-import { Crowd } from "./crowds.ts";
+import { ln } from "../../src/scenario/elementary.ts";
+import { Crowd, placeOf } from "./crowds.ts";
 import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import type { OwnWakes, Profile } from "./profile.ts";
@@ -28,30 +29,38 @@ const minorShare = 0.5;
 /** Least number of visits that events bring a caller. */
 const wokenLeast = 5;
 
-type Woken = ReadonlyMap<
-  Profile,
-  { readonly wakes: readonly OwnWakes[]; readonly rest: readonly RecordedJob[] }
->;
+/** Most kinds of events that wake the same callers. */
+const kindsMost = 2;
 
-/** Finds the jobs that events woke, for each of these callers; the rest is as many as usual. */
+interface Found {
+  readonly wakes: readonly OwnWakes[];
+  readonly rest: readonly RecordedJob[];
+}
+type Woken = ReadonlyMap<Profile, Found>;
+
+/** Jobs that an event brought beyond the usual number. */
+interface Brought {
+  readonly eventMs: number;
+  readonly jobs: readonly RecordedJob[];
+}
+
+/**
+ * Finds the jobs that events woke, for each of these callers; the rest is as many as usual. Events that bring jobs of all
+ * come first; then each caller's own.
+ */
 export function visitsWoken(callers: readonly Profile[], recording: Recording, group: number): Woken {
-  const together = wokenOf(callers, recording, group, false);
-  if (callers.length === 1 || (together.size > 0 && !isEachAlone(together))) return together;
-  return new Map(callers.flatMap((caller) => [...wokenOf([caller], recording, group, true)]));
+  const shared = wokenOf(callers, recording, group, false);
+  if (callers.length === 1) return shared;
+  const found = new Map(shared);
+  for (const caller of callers) {
+    const { wakes, rest }: Found = shared.get(caller) ?? { wakes: [], rest: caller.jobs };
+    const own = wokenOf([{ ...caller, jobs: rest }], recording, group + kindsMost, true)
+      .values()
+      .next().value;
+    if (own !== undefined) found.set(caller, { wakes: [...wakes, ...own.wakes], rest: own.rest });
+  }
+  return found;
 }
-
-/** Tells whether each event brings the jobs of one caller, rather than jobs of all in their usual proportions. */
-function isEachAlone(woken: Woken): boolean {
-  const counts = new Map<number, number[]>();
-  const own = [...woken.values()].map(({ wakes }) => wakes.flatMap(({ sessions }) => sessions));
-  for (const { eventMs, jobs } of own.flat())
-    counts.set(eventMs, [...(counts.get(eventMs) ?? []), jobs.length]);
-  const alone = new SortedSample([...counts.values()].map(greatestShare)).mean;
-  const alike = greatestShare(own.map((each) => sumOf(each.map(({ jobs }) => jobs.length))));
-  return alone > (1 + alike) / 2;
-}
-
-const greatestShare = (counts: readonly number[]): number => Math.max(...counts) / Math.max(1, sumOf(counts));
 
 /** @param byUser whether the events wake one caller alone */
 function wokenOf(callers: readonly Profile[], recording: Recording, group: number, byUser: boolean): Woken {
@@ -66,9 +75,10 @@ function wokenOf(callers: readonly Profile[], recording: Recording, group: numbe
     recording,
   ).gatherings(firstMs);
   const places = (recording.endedAtMs - recording.startedAtMs) / firstMs;
-  const found = foundIn(places, (among) => merged(eventsAmong(gatherings, among)));
+  const found = foundIn(places, (among) => merged(eventsAmong(gatherings, among))).map(onsetAmong(all));
   const lastingMs = lastingOf(found, all);
-  const [brought] = partedBy(found, all, lastingMs);
+  const [each] = partedBy(found, all, lastingMs);
+  const brought = byUser ? each : ofAllAmong(each, callers);
   const usual = new SortedSample(brought.map(({ jobs }) => jobs.length)).median;
   const events = brought.filter(({ jobs }) => jobs.length >= minorShare * usual);
   if (events.length < eventsLeast) return new Map();
@@ -92,6 +102,44 @@ function wokenOf(callers: readonly Profile[], recording: Recording, group: numbe
       return woken < wokenLeast ? [] : [[callers[index] as Profile, { wakes, rest }] as const];
     }),
   );
+}
+
+/** Spans after its instant in one of which an event brings most, ms. */
+const onsetSpansMs = [15_000, 30_000, 60_000, 120_000, firstMs];
+
+/** Returns a function that moves an event to the instant after which calls are likeliest to be more than usual. */
+function onsetAmong(jobs: readonly RecordedJob[]): (eventMs: number) => number {
+  const starts = jobs.map(({ startMs }) => startMs);
+  const countIn = (fromMs: number, toMs: number): number => placeOf(starts, toMs) - placeOf(starts, fromMs);
+  return (eventMs) => {
+    const perMs = (countIn(eventMs - beforeMs, eventMs - nextToMs) + 0.5) / (beforeMs - nextToMs);
+    let best = { atMs: eventMs, gain: 0 };
+    for (const atMs of starts.slice(placeOf(starts, eventMs), placeOf(starts, eventMs + firstMs)))
+      for (const spanMs of onsetSpansMs) {
+        const [count, usual] = [countIn(atMs, atMs + spanMs), perMs * spanMs];
+        const gain = count > usual ? count * ln(count / usual) - (count - usual) : 0;
+        if (gain > best.gain) best = { atMs, gain };
+      }
+    return best.atMs;
+  };
+}
+
+/**
+ * Returns the events that bring jobs of all callers, in about their usual proportions, rather than of one; none if most
+ * events bring jobs of one.
+ */
+function ofAllAmong(events: readonly Brought[], callers: readonly Profile[]): readonly Brought[] {
+  const callerOf = new Map(callers.flatMap(({ jobs }, caller) => jobs.map((job) => [job, caller] as const)));
+  const greatestShare = (jobs: readonly RecordedJob[]): number => {
+    const counts = callers.map(() => 0);
+    for (const job of jobs) addAt(counts, callerOf.get(job) as number);
+    return Math.max(...counts) / Math.max(1, jobs.length);
+  };
+  const alone = (1 + greatestShare(callers.flatMap(({ jobs }) => jobs))) / 2;
+  const shares = events.map(({ jobs }) => greatestShare(jobs));
+  return new SortedSample(shares).mean > alone
+    ? []
+    : events.filter((_, at) => (shares[at] as number) <= alone);
 }
 
 /** Returns the approximate number of seconds in which each visit calls. */
@@ -130,7 +178,7 @@ function partedBy(
   eventsMs: readonly number[],
   jobs: readonly RecordedJob[],
   lastingMs: number,
-): [{ eventMs: number; jobs: RecordedJob[] }[], RecordedJob[]] {
+): [Brought[], RecordedJob[]] {
   const events = eventsMs.map((eventMs) => {
     const before = jobs.filter(
       ({ startMs }) => startMs >= eventMs - beforeMs && startMs < eventMs - nextToMs,

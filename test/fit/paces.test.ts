@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { fitScenario } from "../../sim/fit/fit.ts";
 import type { FittedBehaviour, FittedLoop } from "../../sim/fit/model.ts";
+import { atOnceOf } from "../../sim/fit/paces.ts";
 import { fittedScenario, fittedSource } from "../../sim/fit/source.ts";
 import { simulateNumbers } from "../../sim/simulate.ts";
 import { type Behaviour, rest, sessions, worker } from "../../src/scenario/index.ts";
@@ -115,4 +116,9 @@ test("pauses in no order, and sessions that are each of a pace of their own, hav
   ];
   const paced = worker({ calls, think: { paces, first: [1, 1] } });
   expect(fitted(sessions({ of: paced, away })).source).not.toContain("paces");
+});
+
+test("calls at once are as many as a worker may make", () => {
+  expect(atOnceOf([1, 1])).toBeNull();
+  expect(atOnceOf([2, 1_001])).toEqual(atOnceOf([2, 1_000]));
 });

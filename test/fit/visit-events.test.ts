@@ -64,8 +64,8 @@ describe("of one token", () => {
     [[90], [null]],
     [[15, 15, 15], [null]],
     // An event brings half of what is usual, or it is none: its calls are usual ones.
-    [[90, 90, 90, 45], one([90, 90, 90, 45])],
-    [[90, 90, 90, 44], one([90, 90, 90], 2_880 + 44)],
+    [[90, 90, 90, 60], one([90, 90, 90, 60])],
+    [[90, 90, 90, 43], one([90, 90, 90], 2_880 + 43)],
   ])("events of %j calls", (counts, expected) => {
     expect(told([caller(events(counts))])).toEqual(expected);
   });
@@ -112,21 +112,32 @@ describe("of one token", () => {
 describe("of two tokens", () => {
   const both = (byUser: boolean, counts: readonly number[], from = 190) => ({
     rest: 2_880,
-    wakes: [{ group: 5, byUser, calls: at(counts, from) }],
+    wakes: [{ group: byUser ? 7 : 5, byUser, calls: at(counts, from) }],
   });
+  const others = (counts: readonly number[]) =>
+    told([caller(events([90, 90, 90])), caller(events(counts), 11_000)]);
 
   test("events that bring calls of each are of both", () => {
-    const others = (counts: readonly number[]) =>
-      told([caller(events([90, 90, 90])), caller(events(counts), 11_000)]);
     expect(others([60, 60, 60])).toEqual([both(false, [90, 90, 90]), both(false, [60, 60, 60])]);
-    // Fewer than five visits in all tell nothing.
-    expect(others([2, 2, 2])).toEqual([both(false, [90, 90, 90]), both(false, [2, 2, 2])]);
-    expect(others([1, 1, 2])).toEqual([both(false, [90, 90, 90]), null]);
-    expect(others([])).toEqual([both(false, [90, 90, 90]), null]);
+    // A caller of half of the usual calls has far more than three quarters of an event of its own.
+    expect(others([30, 30, 30])).toEqual([both(false, [90, 90, 90]), both(false, [30, 30, 30])]);
+    expect(others([20, 20, 20])).toEqual([both(true, [90, 90, 90]), both(true, [20, 20, 20])]);
+    expect(others([])).toEqual([both(true, [90, 90, 90]), null]);
   });
 
   test("events that bring calls of one are its own", () => {
     const [first, second] = told([caller(events([90, 90, 90])), caller(events([60, 60, 60], 4), 11_000)]);
     expect([first, second]).toEqual([both(true, [90, 90, 90]), both(true, [60, 60, 60], 250)]);
+  });
+
+  test("each has its own beside those of both", () => {
+    const own = events([200, 200, 200], 5);
+    const [first, second] = told([
+      caller([...events([90, 90, 90]), ...own]),
+      caller(events([60, 60, 60]), 11_000),
+    ]);
+    const [shared] = both(false, [90, 90, 90]).wakes;
+    const [alone] = both(true, [200, 200, 200], 310).wakes;
+    expect([first, second]).toEqual([{ rest: 2_880, wakes: [shared, alone] }, both(false, [60, 60, 60])]);
   });
 });
