@@ -11,7 +11,7 @@ interface Equivalent {
   readonly reason: string;
 }
 
-const equivalents: readonly Equivalent[] = [
+export const equivalents: readonly Equivalent[] = [
   {
     path: "src/trace/byte-scanner.ts",
     text: "protected view: DataView = new DataView(new ArrayBuffer(0));",
@@ -210,13 +210,6 @@ const equivalents: readonly Equivalent[] = [
     reason: "a wait that ends one ms sooner is set again for the rest",
   },
   {
-    path: "sim/fit/events.ts",
-    text: "for (let ms = startedAtMs; ms < endedAtMs; ms = Math.floor(ms / hourMs + 1) * hourMs)",
-    was: "<",
-    becomes: "<=",
-    reason: "an hour that begins at the end adds no time",
-  },
-  {
     path: "sim/fit/visits.ts",
     text: "while (isTail && fromMs < (tail.at(-1) as number)) {",
     was: "<",
@@ -406,13 +399,6 @@ const equivalents: readonly Equivalent[] = [
     reason: "how far an array grows that has no room; it grows again",
   },
   {
-    path: "src/audit/experiments/refusals.ts",
-    text: "const lengthMs = lab.windowMs(quota, caller) ?? 0;",
-    was: "0",
-    becomes: "1",
-    reason: "a quota that callers share is looked for among those that have windows",
-  },
-  {
     path: "src/audit/experiments/queries.ts",
     text: "const levels = 260;",
     was: "260",
@@ -502,13 +488,6 @@ const equivalents: readonly Equivalent[] = [
     was: "<",
     becomes: "<=",
     reason: "what this fast way leaves out is read by sinceEpoch, to the same number",
-  },
-  {
-    path: "src/logs/instant.ts",
-    text: "if (to - from < 17 || view.getUint8(from + 11) !== colon) return Number.NaN;",
-    was: "-",
-    becomes: "+",
-    reason: "a shorter text is refused by the clock, too, which asks for five characters behind the twelve",
   },
   {
     path: "src/trace/batch.ts",
@@ -709,14 +688,6 @@ const equivalents: readonly Equivalent[] = [
     reason: "any time below 0 says that no call waits",
   },
   {
-    path: "sim/fit/crowds.ts",
-    text: "if (place < starts.length && (starts[place] as number) < ms) place += 1;",
-    was: "<",
-    becomes: "<=",
-    reason:
-      "it steps to and fro where a start is equal, or behind the last one, until `placeOf` finds the place",
-  },
-  {
     path: "sim/fit/outages.ts",
     text: "let [from, best, most] = [0, 0, 0];",
     was: "0",
@@ -899,7 +870,7 @@ const equivalents: readonly Equivalent[] = [
     becomes: "<",
     reason: "calls of one end that are sorted needlessly stay in their own order",
   },
-  ...["durationMs", "user", "handle", "cost", "actual", "attempt"].map((name) => ({
+  ...["durationMs", "user", "handle", "cost", "attempt"].map((name) => ({
     path: "sim/replay/calls.ts",
     text: `${name} = new Int32Array(0);`,
     was: "0",
