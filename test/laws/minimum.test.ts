@@ -162,7 +162,7 @@ describe("the runs of one law", () => {
     expect(trials.changedRuns).toEqual({ changed: 4 });
     trials.begin();
     await run("a");
-    expect([trials.judged, trials.voidRuns["void a"], told.at(-1)]).toEqual([9, 2, [4, false]]);
+    expect([trials.judged, trials.voidRuns["void a"], told.at(-1)]).toEqual([9, 2, [3, false]]);
   });
 
   test("add up evidence where something was judged", async () => {
