@@ -5,6 +5,7 @@ import { bySessions, bySize, type RhythmFit } from "./comings.ts";
 import { isInBursts } from "./cuts.ts";
 import { minuteMs } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
+import { listsOf } from "./lists.ts";
 import { mixOfAll } from "./mix.ts";
 import type { FittedPart } from "./model.ts";
 import { atOnceOf } from "./paces.ts";
@@ -73,6 +74,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     recording,
     wakes.length + rises.length,
   );
+  const groups = wakes.length + rises.length + 4;
   return profiles.map((profile, index) => {
     const visit = visits.get(profile);
     if (visit !== undefined) {
@@ -83,7 +85,12 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     const { rest, own: risen } = withoutWakes(before, rises, recording);
     const own = [...first, ...risen];
     const { timetables, pollers } = clocks[index] as (typeof clocks)[number];
-    if (timetables.length === 0 && own.length === 0 && pollers.length === 0) return profile;
+    if (timetables.length === 0 && own.length === 0 && pollers.length === 0) {
+      const lists = listsOf(profile, recording, groups);
+      if (lists === null) return profile;
+      const others = restOf(profile, lists.rest, recording);
+      return { ...profile, apart: { key: "lists", timetables, wakes: [lists.wakes], pollers, rest: others } };
+    }
     const names = [
       ...pollers.map(() => "poller"),
       // Callers of a fleet share the hour, but each may have its own minute.

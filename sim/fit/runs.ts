@@ -81,7 +81,7 @@ function runOf(jobs: readonly RecordedJob[], from: number, to: number, slackMs: 
 const wholeMs = 1;
 
 /** Returns the most jobs open at once, of jobs in the order of starts. A job that ends as another begins is over. */
-function mostOpen(jobs: readonly RecordedJob[]): number {
+export function mostOpen(jobs: readonly RecordedJob[]): number {
   if (jobs.length === 1) return 1;
   const { sorted } = new SortedSample(jobs.map(({ endMs }) => endMs));
   let most = 0;
@@ -150,7 +150,7 @@ export function volleysOf(jobs: readonly RecordedJob[], slackMs: number): readon
 }
 
 /** Counts the jobs that began together: early before any of them was answered. */
-function begunTogether(jobs: readonly RecordedJob[]): number {
+export function begunTogether(jobs: readonly RecordedJob[]): number {
   const [{ startMs: fromMs }] = jobs as [RecordedJob];
   const answerMs = new SortedSample(jobs.map(({ first }) => first.endMs)).least;
   return jobs.filter(({ startMs }) => startMs - fromMs < (answerMs - fromMs) / 2).length;

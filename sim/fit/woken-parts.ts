@@ -78,12 +78,15 @@ function cutAt({ eventMs, spells }: Row, cutMs: number): Row[] {
   });
 }
 
-/** Least share of a session's calls that each of several workers makes. */
-const workerLeast = 1 / 4;
+/** Least share of the busiest worker's calls of a session that each of several workers makes. */
+const workerLeast = 1 / 3;
 
 /** Returns the calls of each worker who makes many of a session's. */
-const workersIn = (spells: readonly Spell[]): readonly (readonly Spell[])[] =>
-  loopsIn(spells).filter(({ length }) => length > 1 && length >= workerLeast * spells.length);
+function workersIn(spells: readonly Spell[]): readonly (readonly Spell[])[] {
+  const loops = loopsIn(spells);
+  const most = Math.max(...loops.map(({ length }) => length));
+  return loops.filter(({ length }) => length > 1 && length >= workerLeast * most);
+}
 
 /** Fits the work of sessions by one worker; or by several who work at the same time, if most sessions have them. */
 function workBy(

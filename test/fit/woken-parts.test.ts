@@ -77,7 +77,7 @@ describe("events wake", () => {
     expect(calls).toEqual({ kind: "constant", ms: 5 });
   });
 
-  test("callers to the work of several workers, if most sessions have them and each makes a quarter of the calls", () => {
+  test("callers to the work of several workers, if most sessions have them and each makes a third of the busiest one's calls", () => {
     const workOf = (...others: readonly number[]) =>
       behaviourOf(
         callerOf(
@@ -96,6 +96,14 @@ describe("events wake", () => {
     expect(atOnceOf(1, 1, 1, 1)).toBeNull();
     expect(atOnceOf(6, 6, 0, 0)).toBeNull();
     expect(atOnceOf(6, 6, 6, 0)).toMatchObject({ ms: 2 });
+    const five = hours.map((ms) => ({
+      eventMs: ms,
+      jobs: Array.from({ length: 40 }, (_, call) => job(ms + 20 * (call % 5) + 1_000 * Math.floor(call / 5))),
+    }));
+    expect(wokenParts([callerOf(hours, [], { sessions: five })], recording)[0]?.behaviour).toMatchObject({
+      of: { atOnce: { ms: 5 } },
+      calls: { ms: 40 },
+    });
   });
 
   test("several clients of one caller to rows of equally many calls, also one after the other", () => {
