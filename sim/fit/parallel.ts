@@ -4,7 +4,7 @@ import { timetableOf } from "./arrivals.ts";
 import { dayMs, isWeekend, weekdayOf } from "./days.ts";
 import type { RecordedJob } from "./jobs.ts";
 import { type ClockedSessions, rareOverlaps } from "./profile.ts";
-import { coarseMs, spellsOf } from "./runs.ts";
+import { coarseMs, firstFreeOf, spellsOf } from "./runs.ts";
 import { sessionsOf } from "./sessions.ts";
 import type { FittedSpan } from "./spread.ts";
 import { flatOf, sumOf } from "./statistics.ts";
@@ -86,16 +86,13 @@ function strandsOf(
 }
 
 /** Gives each strand to the first worker that is free. */
-function lanesOf(strands: readonly (readonly RecordedJob[])[]): RecordedJob[][] {
-  const lanes: RecordedJob[][] = [];
-  for (const strand of strands) {
-    const { startMs } = strand[0] as RecordedJob;
-    const free = lanes.find((lane) => (lane.at(-1) as RecordedJob).endMs <= startMs);
-    if (free === undefined) lanes.push([...strand]);
-    else for (const job of strand) free.push(job);
-  }
-  return lanes;
-}
+const lanesOf = (strands: readonly (readonly RecordedJob[])[]): RecordedJob[][] =>
+  firstFreeOf(
+    strands.map((own) => {
+      const [first, last] = [own[0], own.at(-1)] as [RecordedJob, RecordedJob];
+      return { startMs: first.startMs, endMs: last.endMs, jobs: own.length, own };
+    }),
+  ).map((lane) => lane.flatMap(({ own }) => own));
 
 /** Describes one worker's sessions: it may begin later than the others, or on weekdays alone. */
 function clockedLike(

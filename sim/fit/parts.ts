@@ -28,7 +28,7 @@ import { loopsIn } from "./runs.ts";
 import { spreadOf } from "./spread.ts";
 import { flatOf, SortedSample } from "./statistics.ts";
 import { timetablesOf } from "./timetables.ts";
-import { visitsWoken } from "./visit-events.ts";
+import { groupsMost, visitsWoken } from "./visit-events.ts";
 import { visitParts } from "./visits.ts";
 import { type FoundWakes, wakesIn } from "./wakes.ts";
 import { areApart, busyDaysOf, runsOf, weekdays } from "./weekdays.ts";
@@ -74,7 +74,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     recording,
     wakes.length + rises.length,
   );
-  const groups = wakes.length + rises.length + 4;
+  const listGroup = wakes.length + rises.length + groupsMost;
   return profiles.map((profile, index) => {
     const visit = visits.get(profile);
     if (visit !== undefined) {
@@ -86,7 +86,7 @@ export function takenApart(profiles: readonly Profile[], recording: Recording): 
     const own = [...first, ...risen];
     const { timetables, pollers } = clocks[index] as (typeof clocks)[number];
     if (timetables.length === 0 && own.length === 0 && pollers.length === 0) {
-      const lists = listsOf(profile, recording, groups);
+      const lists = listsOf(profile, recording, listGroup);
       if (lists === null) return profile;
       const others = restOf(profile, lists.rest, recording);
       return { ...profile, apart: { key: "lists", timetables, wakes: [lists.wakes], pollers, rest: others } };

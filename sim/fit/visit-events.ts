@@ -29,8 +29,9 @@ const minorShare = 0.5;
 /** Least number of visits that events bring a caller. */
 const wokenLeast = 5;
 
-/** Most kinds of events that wake the same callers. */
+/** Most kinds of events that wake the same callers; and most numbers of groups that visitors' events take. */
 const kindsMost = 2;
+export const groupsMost = 2 * kindsMost;
 
 interface Found {
   readonly wakes: readonly OwnWakes[];

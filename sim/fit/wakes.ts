@@ -26,6 +26,9 @@ export interface FoundWakes {
   readonly woken: ReadonlyMap<Profile, readonly WokenSession[]>;
 }
 
+/** Events before they have a number. */
+type Unnumbered = Omit<FoundWakes, "group">;
+
 /** Spans within which callers begin together, ms. */
 const spansMs = [10_000, 60_000];
 const callersLeast = 5;
@@ -60,14 +63,12 @@ export function wakesIn(profiles: readonly Profile[], recording: Recording): rea
 }
 
 /** Tells weekends apart from weekdays in the lines of clocks that come on both, if their callers do less then, or more. */
-function byDays(found: readonly Omit<FoundWakes, "group">[]): readonly Omit<FoundWakes, "group">[] {
-  const isDaily = ({ clock }: Omit<FoundWakes, "group">): boolean => clock?.at.endsWith(" *") === true;
+function byDays(found: readonly Unnumbered[]): readonly Unnumbered[] {
+  const isDaily = ({ clock }: Unnumbered): boolean => clock?.at.endsWith(" *") === true;
   const sizes = new Map<number, number>();
   for (const { woken } of found.filter(isDaily))
-    for (const { eventMs, jobs } of flatOf([...woken.values()])) {
-      const day = Math.floor(eventMs / dayMs);
-      sizes.set(day, (sizes.get(day) ?? 0) + jobs.length);
-    }
+    for (const { eventMs, jobs } of flatOf([...woken.values()]))
+      addTo(sizes, Math.floor(eventMs / dayMs), jobs.length);
   const sizesOn = (weekend: boolean): number[] =>
     [...sizes].flatMap(([day, size]) => (isWeekend(weekdayOf(day * dayMs)) === weekend ? [size] : []));
   if (!areApart(sizesOn(false), sizesOn(true))) return found;
@@ -78,10 +79,10 @@ function byDays(found: readonly Omit<FoundWakes, "group">[]): readonly Omit<Foun
 
 /** Returns a clock's line on weekdays, or at weekends. */
 function onDays(
-  { clock, eventsMs, woken, ...group }: Omit<FoundWakes, "group">,
+  { clock, eventsMs, woken, ...group }: Unnumbered,
   days: string,
   weekend: boolean,
-): Omit<FoundWakes, "group"> {
+): Unnumbered {
   const isOn = (ms: number): boolean => isWeekend(weekdayOf(ms)) === weekend;
   const own = new Map(
     [...woken].flatMap(([caller, sessions]) => {
@@ -102,7 +103,7 @@ function eventsIn(
   callers: readonly Profile[],
   visitors: readonly Profile[],
   recording: Recording,
-): readonly Omit<FoundWakes, "group">[] {
+): readonly Unnumbered[] {
   const absences = absencesOf(callers);
   const all = flatOf([...absences.values()].map(({ begins }) => begins)).sort((a, b) => a.atMs - b.atMs);
   const crowds = [all, all.filter(({ isLong }) => isLong)].map((each) => new Crowd(each, recording));
